@@ -1,6 +1,7 @@
 // The text around a task: the task is in it byte for byte, the rest says where the agent stands and what holds.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { findQuestion } from '../../companion/src/core/handback.ts';
 import type { Spec, StaffPart, WorkspaceContext } from '../../companion/src/core/job.ts';
 import { modeIds } from '../../companion/src/core/modes.ts';
 import { makeBrief } from '../../companion/src/jobs/brief.ts';
@@ -76,4 +77,30 @@ test('names of branches and files cannot bring control sequences in', () => {
 test('structured findings are asked for only with --schema', () => {
   assert.match(makeBrief(spec({ mode: 'review', schema: true }), facts), /one JSON object/);
   assert.doesNotMatch(makeBrief(spec({ mode: 'review' }), facts), /one JSON object/);
+});
+
+test('a hand-back folder is told with the id, the names, the question and the marker; and without one nothing of it', () => {
+  const handback = { dir: '/h', baseline: {} };
+  for (const resume of [null, 'C']) {
+    const brief = makeBrief(spec({ resume }, { id: 'staffer-1-2', handback }), facts);
+    for (const part of ['job staffer-1-2', '/h', 'JOB_HANDBACK', 'NN-name.md', '00-declared.md', '99-left.md'])
+      assert.ok(brief.includes(part), part);
+    for (const part of [
+      'NN-answer-name.md',
+      'end your turn',
+      'status.md',
+      'complete.md',
+      'FROZEN',
+      'PARENT-QUESTION: ',
+    ])
+      assert.ok(brief.includes(part), part);
+    assert.match(brief, /only through the hand-back folder|but through the hand-back folder/);
+    assert.doesNotMatch(makeBrief(spec({ resume }), facts), /hand-back|JOB_HANDBACK|PARENT-QUESTION/);
+  }
+  assert.match(makeBrief(spec({}, { handback }), facts), /Write only below \/w, and into the hand-back folder\./);
+});
+
+test('no beginning of the brief asks a question, so that an agent that repeats it does not either', () => {
+  const brief = makeBrief(spec({}, { id: 'staffer-1-2', handback: { dir: '/h', baseline: {} } }), facts);
+  for (let end = 0; end <= brief.length; end += 1) assert.equal(findQuestion(brief.slice(0, end)), null);
 });

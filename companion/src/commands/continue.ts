@@ -94,6 +94,7 @@ export const continueCommand: Command = {
       asksForLatest: !input.has('job') && !input.has('conversation'),
       quietMs: input.duration('quiet-after') ?? parent.quiet_ms ?? null,
       worktree: input.has('cwd') ? null : (parent.worktree ?? null),
+      handback: parent.handback?.dir ?? null,
     });
   },
 };

@@ -6,6 +6,7 @@ import { exitCodeOf } from '../core/exit-codes.ts';
 import type { JobState } from '../core/job.ts';
 import { ageOf } from '../core/recorded-time.ts';
 import { formatSize } from '../core/size.ts';
+import { isContinuable, isUnfinished } from '../jobs/continuable.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { terminalRecord } from '../jobs/terminal-record.ts';
 import { goneError, type View } from '../jobs/view.ts';
@@ -16,6 +17,7 @@ import type { JobPaths } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
 import { noticeNotes } from './notice-notes.ts';
 import { runNotes } from './run-notes.ts';
+import { handbackLine } from './standing-lines.ts';
 import { workspaceNotes } from './workspace-notes.ts';
 
 /** The deliverable and the header of an ended job. */
@@ -26,7 +28,11 @@ export function tellEnded(context: Pick<Context, 'isTerminal'>, view: View): Rep
   if (!deliverable && !exists(view.paths.folder)) throw goneError(view.id, view.paths);
   const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
   notes.push(...noticeNotes(view));
+  const handback = handbackLine(view);
+  if (handback !== null) notes.push(`hand-back: ${handback}`);
   for (const warning of view.state.warnings) notes.push(warningNote(warning));
+  if (isUnfinished(view.state) && isContinuable(view.paths, view.state))
+    notes.push(`go on: ${nextCommands.continue(view.id, view.spec?.state_option ?? [])}`);
   if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
   const bytes = deliverable ?? Buffer.alloc(0);
   return {

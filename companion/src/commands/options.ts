@@ -97,7 +97,7 @@ export const staffOptions = {
   handback: {
     kind: 'text',
     value: 'DIR',
-    help: 'folder outside the worktree in which the agent leaves ordered files (NN-name.md): each wakes a wait --until handback',
+    help: 'folder outside the worktree in which the agent leaves ordered files (NN-name.md): each wakes a wait --until handback; none for none',
   },
   ...onStallOption,
 } as const satisfies OptionTable;

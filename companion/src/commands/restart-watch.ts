@@ -18,7 +18,7 @@ export async function againWatch(
   root: StateRoot,
   words: string,
 ): Promise<Reply> {
-  for (const name of ['backend', 'model', 'profile', 'share'])
+  for (const name of ['backend', 'model', 'profile', 'handback', 'share'])
     if (input.has(name)) throw usageError(`cannot take --${name} for a watch: it is for staff`);
   const cwd = requireFolder(spec, 'restart', root.option);
   const kind = await loadWatch(earlier.condition);

@@ -41,6 +41,10 @@ export const restart: Command = {
     backend: { ...staffOptions.backend, help: 'another agent CLI (staff only)' },
     model: staffOptions.model,
     profile: staffOptions.profile,
+    handback: {
+      ...staffOptions.handback,
+      help: 'another hand-back folder (staff only; default: that of the earlier job)',
+    },
     share: writerOptions.share,
     ...launchOptions,
   },
@@ -75,7 +79,7 @@ export const restart: Command = {
 };
 
 function againRun(context: Context, input: Parsed, spec: Spec, root: StateRoot, words: string): Promise<Reply> {
-  for (const name of ['backend', 'model', 'profile'])
+  for (const name of ['backend', 'model', 'profile', 'handback'])
     if (input.has(name)) throw usageError(`cannot take --${name} for a ${spec.kind} job: it is for staff`);
   requireFolder(spec, 'restart', root.option);
   const run = spec.run;
@@ -111,7 +115,7 @@ async function againTimer(
   earlier: TimerPart,
   words: string,
 ): Promise<Reply> {
-  for (const name of ['backend', 'model', 'profile', 'timeout', 'share'])
+  for (const name of ['backend', 'model', 'profile', 'handback', 'timeout', 'share'])
     if (input.has(name)) throw usageError(`cannot take --${name} for a timer: it has only its delay`);
   if (typeof earlier.delay_ms !== 'number')
     throw new FaultError(
@@ -161,6 +165,7 @@ function again(context: Context, input: Parsed, spec: Spec, root: StateRoot, wor
     stallMs: spec.stall_ms,
     quietMs: spec.quiet_ms ?? null,
     onStall: spec.on_stall ?? null,
+    handback: spec.handback?.dir ?? null,
   });
 }
 

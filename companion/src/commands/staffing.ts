@@ -35,11 +35,15 @@ export interface StaffLaunch {
   /** Of the job that is started again. */
   notify?: readonly string[] | null | undefined;
   onStall?: string | null;
+  /** The folder of the job that goes on, unless another is named. */
+  handback?: string | null;
 }
 
 export async function launchStaff(context: Context, input: Parsed, job: StaffLaunch): Promise<Reply> {
   checkLaunchOptions(input);
   const root = context.root(input);
+  const worktree = job.worktree === undefined ? worktreeOf(input) : job.worktree;
+  const handback = await planOf(context, input, { ...job, worktree }, root);
   const request: JobRequest = {
     kind: 'staff',
     verb: job.verb,
@@ -56,20 +60,44 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
     lineage: job.lineage,
     run: null,
     staff: job.staff,
-    worktree: job.worktree === undefined ? worktreeOf(input) : job.worktree,
-    warnings: launchWarnings(job.staff),
+    worktree,
+    handback: handback ? { dir: handback.plan.dir, baseline: {} } : null,
+    warnings: [...launchWarnings(job.staff), ...(handback?.warnings ?? [])],
     words: job.words,
     asksForLatest: job.asksForLatest ?? false,
     credentials: findBackend(job.staff.backend)?.signIn.variables ?? [],
   };
   await settleLost(root.folder);
-  const admit = () =>
-    admitBeside(root, request, job.staff, { share: input.has('share'), isolate: job.worktree === undefined });
-  const launched = await launch(root, { ...request, admit });
+  const admit = async () => {
+    const may = { share: input.has('share'), isolate: job.worktree === undefined };
+    const admitted = await admitBeside(root, request, job.staff, may);
+    return handback ? { ...admitted, handback: await handback.take() } : admitted;
+  };
+  const launched = await launch(root, { ...request, admit }).catch((error) => {
+    handback?.undo();
+    throw error;
+  });
   // Told to whoever launches, not kept: that a wrapper does not say its version is no fault of the job.
   if (launched.isNew) for (const warning of versionWarnings(job.staff)) context.tell(`note: ${warning.message}`);
   if (request.worktree === 'new' && launched.isNew) await tellDirty(context, job.cwd);
   return tellLaunched(context, input, root, launched, job.isSynchronous);
+}
+
+/** `--handback`, checked; null for none. Loaded for it alone. */
+async function planOf(context: Context, input: Parsed, job: StaffLaunch, root: StateRoot) {
+  const given = input.text('handback');
+  const said = given === 'none' ? null : (given ?? job.handback ?? null);
+  if (said === null) return null;
+  const { handbackWarnings, planHandback, takeHandback, undoHandback } = await import('../jobs/handback.ts');
+  const worktree = job.worktree === 'new' ? null : (job.worktree ?? null);
+  const place = { from: context.cwd, cwd: job.cwd, worktree, stateRoot: root.folder };
+  const plan = planHandback(said, job.staff, place);
+  return {
+    plan,
+    warnings: handbackWarnings(job.staff),
+    take: () => takeHandback(root, plan),
+    undo: () => undoHandback(plan),
+  };
 }
 
 async function tellDirty(context: Context, cwd: string): Promise<void> {

@@ -1,7 +1,7 @@
-// How a run or a watch stands, as lines of the page of one job.
+// How a run, a watch or a hand-back folder stands, as lines of the page of one job.
 import { formatAge } from '../core/duration.ts';
 import { ageOf } from '../core/recorded-time.ts';
-import { checkpointOf, queueSeen, watchSeen } from '../jobs/parts-seen.ts';
+import { checkpointOf, handbackSeen, queueSeen, watchSeen } from '../jobs/parts-seen.ts';
 import { queueWords } from '../jobs/queue-words.ts';
 import type { View } from '../jobs/view.ts';
 import { nowMs } from '../platform/clock.ts';
@@ -30,4 +30,13 @@ export function watchLine(view: View): string | null {
 export function queueLine(view: View): string | null {
   const seen = queueSeen(view);
   return seen && queueWords(seen);
+}
+
+/** `3 files in DIR, newest 02-ready.md`; null without a hand-back folder. */
+export function handbackLine(view: View): string | null {
+  const seen = handbackSeen(view);
+  if (!seen) return null;
+  const count = seen.told === 0 ? 'nothing yet' : `${seen.told} ${seen.told === 1 ? 'file' : 'files'}`;
+  const newest = seen.newest === null ? '' : `, newest ${seen.newest}`;
+  return `${count} in ${seen.dir}${newest}${seen.frozen ? ' (frozen)' : ''}`;
 }

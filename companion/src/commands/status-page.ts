@@ -13,7 +13,7 @@ import { isoNow } from '../platform/clock.ts';
 import type { StateRoot } from '../store/layout.ts';
 import { readLogTail } from '../store/output-log.ts';
 import { hasQueue } from '../store/turn.ts';
-import { progressLine, queueLine, watchLine } from './standing-lines.ts';
+import { handbackLine, progressLine, queueLine, watchLine } from './standing-lines.ts';
 import { endedOf, ownerOf, timeOf } from './status-table.ts';
 import { whatOf } from './status-what.ts';
 
@@ -37,6 +37,7 @@ function factsOf(view: View, root: StateRoot): string {
     ['on stall', onStallOf(view, seen.health)],
     ['progress', isEnded(state) ? null : progressLine(view)],
     ['watch', watchLine(view)],
+    ['hand-back', handbackLine(view)],
     ['notify', failedNotice(view)],
     ['error', state.error ? `${state.error.code}: ${plainText(state.error.message)}` : null],
     ['exit code', state.exit_code === null ? null : String(state.exit_code)],

@@ -1,8 +1,10 @@
 // What a wait tells that was woken before the end: the job as it is, first of all what woke it; then the exact command that waits on.
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { exitCodes } from '../core/exit-codes.ts';
+import { answerName, isHandback } from '../core/handback.ts';
 import { noteDelivered } from '../jobs/collected.ts';
 import { observation } from '../jobs/observation.ts';
+import { handbackSeen } from '../jobs/parts-seen.ts';
 import { isEnded, type View } from '../jobs/view.ts';
 import type { Waited } from '../jobs/wait.ts';
 import { isoNow } from '../platform/clock.ts';
@@ -40,19 +42,34 @@ export function tellWoken(
     out: `${pictureText(context, view, root, document)}${again}\n`,
     notes: [
       `woken by ${what}; ${lineOf(view)}; wait on with the last line`,
-      ...whyLines(woken.event),
+      ...whyLines(woken.event, view),
       ...noticeNotes(view),
     ],
   };
 }
 
 /** In words, for whoever does not read the document. */
-function whyLines(event: NonNullable<Waited['woken']>['event']): string[] {
+function whyLines(event: NonNullable<Waited['woken']>['event'], view: View): string[] {
+  if (event.type === 'handback') return handbackLines(event, view);
   const { reason, message, evidence, word, on_stall } = event as Record<string, unknown>;
   const why = [reason, event.type === 'checkpoint' ? undefined : message, evidence, word].find(isText);
   return [
     ...(isText(why) ? [`reason: ${lineFrom(why, 400)}`] : []),
     ...(isText(on_stall) ? [`on stall: ${lineFrom(on_stall, 1024)}`] : []),
+  ];
+}
+
+/**
+ * What was handed back, and where its answer is looked for. The journal lies where an agent may write: only the name is taken from
+ * there, and no other path is ever named to somebody who is to write something.
+ */
+function handbackLines({ name, bytes, changed }: Record<string, unknown>, view: View): string[] {
+  const dir = handbackSeen(view)?.dir;
+  if (dir === undefined || typeof name !== 'string' || !isHandback(name)) return [];
+  const size = typeof bytes === 'number' ? ` (${bytes} bytes)` : '';
+  return [
+    `${changed === true ? 'changed' : 'handed back'}: ${dir}/${name}${size}`,
+    `an answer goes into: ${dir}/${answerName(name)}`,
   ];
 }
 

@@ -2,6 +2,7 @@
 // the form of its answer. Put together by the worker from the frozen request and the context of this very start; pure.
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { findingsForm } from '../core/findings.ts';
+import { completeName, statusName } from '../core/handback.ts';
 import type { Spec, StaffPart, WorkspaceContext } from '../core/job.ts';
 import { findMode, isReader } from '../core/modes.ts';
 
@@ -21,13 +22,14 @@ export function makeBrief(spec: Spec, facts: BriefFacts): string {
   // A conversation that goes on knows its role and rules: only the task and where things stand now are new.
   const isFollowUp = staff.resume !== null;
   const parts = isFollowUp
-    ? [task(staff), environment(spec, facts), unattended(staff)]
+    ? [task(staff), environment(spec, facts), handback(spec), unattended(spec, staff)]
     : [
         mode.role,
         task(staff),
         environment(spec, facts),
         staff.historical ? historical(staff.historical) : '',
         list('Rules', [...mode.rules, ...commonRules(spec, facts)]),
+        handback(spec),
         list('Your final message', [...mode.form, ...answerRules]),
       ];
   if (staff.schema) parts.push(findingsForm);
@@ -40,13 +42,30 @@ function task(staff: StaffPart): string {
 }
 
 function commonRules(spec: Spec, facts: BriefFacts): string[] {
+  const nobody = spec.handback
+    ? 'Nobody can grant permissions while you work, and questions are answered only through the hand-back folder.'
+    : 'Nobody can answer questions or grant permissions while you work.';
   const rules = [
-    'Nobody can answer questions or grant permissions while you work. Decide, and say in the end what you assumed. If something that you need is refused, do what is possible without it and name it.',
+    `${nobody} Decide, and say in the end what you assumed. If something that you need is refused, do what is possible without it and name it.`,
     `Write nothing into the folder ${facts.stateRoot}: it holds the records of this job.`,
     'When your turn ends, every process that you started is ended too. Leave nothing running that the task needs.',
   ];
-  if (spec.staff && !isReader(spec.staff.mode, spec.staff.profile)) rules.unshift(`Write only below ${spec.cwd}.`);
+  if (spec.staff && !isReader(spec.staff.mode, spec.staff.profile))
+    rules.unshift(`Write only below ${spec.cwd}${spec.handback ? ', and into the hand-back folder' : ''}.`);
   return rules;
+}
+
+/** What the words of the question look like may not ask a question when the brief is quoted: `NN` is no number. */
+function handback({ id, handback: part }: Spec): string {
+  if (!part) return '';
+  return list('Handing things back before the end', [
+    `You are job ${id}. The folder ${plainLine(part.dir)} (JOB_HANDBACK) is for what the caller must see while you work; you may write there whatever else is not allowed.`,
+    'A new file there with a name of the form NN-name.md (two digits, then letters, digits, dots, - or _) wakes the caller: for a question, a blocker, a batch that is ready. Not for plain progress. Number the files in order, your own and the answers together, and go on after the numbers that are there; 00-declared.md says first what you set out to do, 99-left.md last what is left over. Write a file under another name and rename it when it is whole.',
+    'Answers of the caller are files named NN-answer-name.md; they are not yours to write.',
+    `For how things stand, write ${statusName}: it wakes nobody.`,
+    'When you cannot go on without an answer: write the question into such a file, stop what you have running, and end your turn. The last line of your final message is then "PARENT-QUESTION: " and the name of that file (PARENT-QUESTION: NN-name.md), and nothing after it. You are called again with the answer.',
+    `When everything is done and handed back, write ${completeName} as the very last file; its last line is the word FROZEN. Change nothing in the folder after that.`,
+  ]);
 }
 
 const answerRules = [
@@ -54,9 +73,10 @@ const answerRules = [
   'If the task is not finished, let it begin with "NOT FINISHED:" and say what is missing and why.',
 ];
 
-function unattended(staff: StaffPart): string {
+function unattended(spec: Spec, staff: StaffPart): string {
+  const how = spec.handback ? ' but through the hand-back folder' : '';
   const scope = !isReader(staff.mode, staff.profile) ? '' : ' Change nothing.';
-  return `The earlier rules hold: nobody can answer questions while you work, and your final message is all that is handed on.${scope}`;
+  return `The earlier rules hold: nobody can answer questions while you work${how}, and your final message is all that is handed on.${scope}`;
 }
 
 function environment(spec: Spec, facts: BriefFacts): string {

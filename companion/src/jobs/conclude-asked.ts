@@ -1,5 +1,5 @@
-// The end of a job, after what only a look around can tell: the files that a run left behind, its own log, its launcher's status command. All
-// of it bounded; none of it changes why the job ended, and only a success file can make its success a failure.
+// The end of a job, after what only a look around can tell: the files that a run left behind, its own log, its launcher's status command, and
+// what an agent handed back last. All of it bounded; none of it changes why the job ended, and only a success file can make its success a failure.
 import type { JobState, Spec } from '../core/job.ts';
 import type { Tree } from '../platform/process-members.ts';
 import type { JobPaths } from '../store/layout.ts';
@@ -18,6 +18,7 @@ export async function concludeAsked(
 ): Promise<JobState> {
   const { paths, spec } = job;
   const { run } = spec;
+  if (spec.handback) return conclude(job, await (await import('./handback-end.ts')).withHandback(job, ending));
   if (!run) return conclude(job, ending);
   const nobody = { worker: null, shim: null, child: null };
   const [results, ownLog, task] = await Promise.all([

@@ -10,3 +10,8 @@ export function isContinuable(paths: JobPaths, state: JobState): boolean {
   if (state.output === null || state.output.stdout?.bytes > 0) return true;
   return readEvents(paths, 0, 1000).events.some((event) => event.type === 'conversation');
 }
+
+/** It is done, and says itself that the work is not: it asks something, or names what is missing. */
+export function isUnfinished({ state, warnings }: JobState): boolean {
+  return state === 'done' && warnings.some(({ code }) => code === 'parent_question' || code === 'not_finished');
+}

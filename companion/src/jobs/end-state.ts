@@ -1,7 +1,16 @@
 // How a job ended, put together from its files and from what its worker saw: the last state, not written yet.
 import type { Reading } from '../backends/backend.ts';
 import { formatDuration } from '../core/duration.ts';
-import type { ExitRecord, JobState, OutputNote, ResultNote, Spec, Warning, WatchNote } from '../core/job.ts';
+import type {
+  ExitRecord,
+  HandbackNote,
+  JobState,
+  OutputNote,
+  ResultNote,
+  Spec,
+  Warning,
+  WatchNote,
+} from '../core/job.ts';
 import { type EndReason, judgeEnd } from '../core/outcome.ts';
 import { signalOfExit } from '../core/signals.ts';
 import { isoNow, isoOf } from '../platform/clock.ts';
@@ -31,6 +40,8 @@ export interface JobEnding {
   results?: ResultNote[];
   ownLog?: OwnLog | null;
   task?: TaskAnswer | undefined;
+  /** What was handed back in all. */
+  handback?: HandbackNote;
   /** Of a watch: what was seen at its end; the stored state may be older (a full disk). */
   watch?: WatchNote;
   detail?: string;
@@ -103,6 +114,7 @@ export function makeEndState(job: { paths: JobPaths; spec: Spec }, before: JobSt
     output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
     usage: staff ? staff.usage : before.usage,
     ...(ending.watch ? { watch: ending.watch } : {}),
+    ...(ending.handback ? { handback: ending.handback } : {}),
     ...taskFields(spec, ending),
     ...(staff?.usage_total ? { usage_total: staff.usage_total } : {}),
   };

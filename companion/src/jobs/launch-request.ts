@@ -48,7 +48,7 @@ export interface JobRequest {
    * May the job be there beside those that are? Asked while nobody else launches with a question of its own; throws when not. What it
    * finds goes into the record, and `told` is called when the record is in place.
    */
-  admit?: () => Promise<{ warnings: Warning[]; told?: (id: string) => void }>;
+  admit?: () => Promise<{ warnings: Warning[]; handback?: HandbackPart | null; told?: (id: string) => void }>;
 }
 
 /**

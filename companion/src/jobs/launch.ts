@@ -70,7 +70,8 @@ async function publishJob(
 ): Promise<{ spec: Spec; paths: JobPaths } | { holder: OnceClaim }> {
   const admitted = isTaken(root, request) ? undefined : await request.admit?.();
   const warnings = [...(request.warnings ?? []), ...(admitted?.warnings ?? [])];
-  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
+  const handback = admitted?.handback ?? request.handback ?? null;
+  const spec = await makeSpec(root, { ...request, warnings, handback }, stamp, key);
   const paths = jobPaths(root.folder, spec.id);
   const stage = stagePath(root.folder, spec.id);
   let isPromised = false;

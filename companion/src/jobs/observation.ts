@@ -9,11 +9,11 @@ import { exists } from '../platform/folders.ts';
 import { readEvents } from '../store/journal.ts';
 import type { StateRoot } from '../store/layout.ts';
 import { collectedBy, lastCollectedSeq } from './collected.ts';
-import { isContinuable } from './continuable.ts';
+import { isContinuable, isUnfinished } from './continuable.ts';
 import { healthOf } from './health-seen.ts';
 import { nextCommands } from './next-commands.ts';
 import { boundDocument, boundEvent } from './observation-size.ts';
-import { checkpointOf, livenessSeen, queueSeen, timerSeen, watchSeen } from './parts-seen.ts';
+import { checkpointOf, handbackSeen, livenessSeen, queueSeen, timerSeen, watchSeen } from './parts-seen.ts';
 import { progressOf } from './progress-seen.ts';
 import { staffFacts } from './staff-facts.ts';
 import { type Condition, conditionOf, isEnded, type View } from './view.ts';
@@ -48,6 +48,7 @@ export function observation(view: View, options: Observing): Record<string, unkn
     watch: watchSeen(view),
     timer: timerSeen(view),
     ...queueFacts(view),
+    ...handbackFacts(view),
     supervision: condition,
     rev: state.rev,
     now: isoNow(),
@@ -113,6 +114,12 @@ function livenessFacts({ spec, state }: View): Record<string, unknown> {
   return { liveness: isEnded(state) || !('word' in seen) ? null : seen };
 }
 
+/** Only of a job that has a hand-back folder. */
+function handbackFacts(view: View): Record<string, unknown> {
+  const handback = handbackSeen(view);
+  return handback === null ? {} : { handback };
+}
+
 /** Where things are; null for what an ended job does not keep (a clean success takes its stream away). */
 function filesOf({ paths, state }: View): Record<string, string | null> {
   const files = {
@@ -131,8 +138,8 @@ function nextFor(view: View, condition: Condition, root: StateRoot): Record<stri
   if (!isEnded(view.state))
     return { wait: nextCommands.wait(view.id, root.option), cancel: nextCommands.cancel(view.id, root.option) };
   const next: Record<string, string> = { result: nextCommands.result(view.id, root.option) };
-  if (view.state.state === 'done') return next;
+  if (view.state.state === 'done' && !isUnfinished(view.state)) return next;
   if (isContinuable(view.paths, view.state)) next.continue = nextCommands.continue(view.id, root.option);
-  next.restart = nextCommands.restart(view.id, root.option);
+  if (view.state.state !== 'done') next.restart = nextCommands.restart(view.id, root.option);
   return next;
 }

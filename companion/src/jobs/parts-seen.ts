@@ -1,10 +1,11 @@
-// What a job tells of itself beside its state - the newest checkpoint or observation, a watch's last look, a timer's instant - as readers
-// take it. The files lie where an agent may write: what has another form is left out, and every text is plain and bounded.
+// What a job tells of itself beside its state - the newest checkpoint or observation, a watch's last look, a timer's instant,
+// what was handed back - as readers take it. The files lie where an agent may write: what has another form is left out, and every text is plain and bounded.
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { isId } from '../core/ids.ts';
 import type {
   AttentionKind,
   Checkpoint,
+  HandbackNote,
   Health,
   JobState,
   LivenessNote,
@@ -24,6 +25,7 @@ const verdicts: readonly unknown[] = ['pending', 'met', 'failed', 'error'];
 /** What is told of a sentence, a name or a message. */
 const sentenceBytes = 400;
 const nameBytes = 120;
+const pathBytes = 1000;
 
 export function isHealth(value: unknown): value is Health {
   return healths.includes(value);
@@ -137,6 +139,18 @@ export interface QueueSeen {
   live: number | null;
   max_live: number;
   behind: string[];
+}
+
+/** What was handed back so far; null for a job without a folder for it. */
+export function handbackSeen({ spec, state }: View): HandbackNote | null {
+  if (!spec?.handback) return null;
+  const value = asObject(state.handback);
+  return {
+    dir: excerpt(plainText(String(spec.handback.dir)), pathBytes),
+    told: numberOf(value?.told) ?? 0,
+    newest: textOf(value?.newest, nameBytes),
+    frozen: value?.frozen === true,
+  };
 }
 
 function asObject(value: unknown): Record<string, unknown> | undefined {

@@ -6,9 +6,11 @@ import { showName } from '../core/byte-names.ts';
 import { messageOf } from '../core/errors.ts';
 import { excerpt } from '../core/excerpt.ts';
 import { type Findings, parseFindings } from '../core/findings.ts';
+import { answerName, findQuestion } from '../core/handback.ts';
 import type { JobError, OutputNote, Spec, StaffPart, TokenUsage, Warning } from '../core/job.ts';
 import { isReader } from '../core/modes.ts';
 import type { EndReason } from '../core/outcome.ts';
+import { factsOf } from '../platform/folders.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { backendOf, closeReading, replay } from './replay.ts';
 import { usageOf } from './usage.ts';
@@ -59,6 +61,7 @@ export function endStaff(
   // The end must be published whatever an agent left behind.
   const changes = safely(warnings, 'what changed', () => changesSince(spec, paths, seen.before)) ?? null;
   warnings.push(...neighbourWarnings(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
+  warnings.push(...questionWarnings(spec, answer));
   const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
   const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
   const error = verdict.error ?? cutAnswer(spec, stdout);
@@ -94,6 +97,18 @@ function finishWarnings(answer: string | null): Warning[] {
   if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
   const [first = ''] = answer.trimStart().split('\n', 1);
   return [{ code: 'not_finished', message: `the agent says that the task is not finished: ${excerpt(first, 300)}` }];
+}
+
+/** The last line asks the caller something: it is over for now, and goes on with the answer. */
+function questionWarnings({ handback }: Spec, answer: string | null): Warning[] {
+  const name = answer === null ? null : findQuestion(answer);
+  if (name === null) return [];
+  const file = handback ? `${handback.dir}/${name}` : name;
+  const isThere = handback !== undefined && handback !== null && factsOf(file)?.kind === 'file';
+  const where = isThere
+    ? `; put the answer into ${handback.dir}/${answerName(name)} or into the next task`
+    : ' (there is no such file)';
+  return [{ code: 'parent_question', message: `the agent asks a question in ${file}${where}` }];
 }
 
 /** Who was only to read has changed something, or somebody else did meanwhile: either way the caller must hear of it. */

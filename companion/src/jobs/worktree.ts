@@ -169,7 +169,7 @@ function placeFor(root: string, gitFolder: string): string {
 }
 
 /** The real path of what there is of a path. */
-function realPlace(folder: string): string {
+export function realPlace(folder: string): string {
   for (let at = folder; ; at = path.dirname(at)) {
     if (isFolder(at) || at === path.dirname(at)) return path.join(realPath(at), path.relative(at, folder));
   }

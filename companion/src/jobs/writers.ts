@@ -87,7 +87,7 @@ async function unlessGone<T>(look: () => T | Promise<T>): Promise<T | undefined>
 }
 
 /** Records that others wrote do not count, nor do jobs of which nothing lives. */
-async function liveStaff(root: string): Promise<(Spec & { staff: StaffPart })[]> {
+export async function liveStaff(root: string): Promise<(Spec & { staff: StaffPart })[]> {
   const key = readKey();
   const found: (Spec & { staff: StaffPart })[] = [];
   for (const id of listActive(root)) {

@@ -13,6 +13,9 @@ export const markVariable = 'JOB_COMPANION_MARK';
 /** `worker`: the shim's guard spares it. `probe`: of the job, but no part of its command. */
 export const roleVariable = 'JOB_COMPANION_ROLE';
 
+/** Where this job hands things back; never that of the job that started it. */
+export const handbackVariable = 'JOB_HANDBACK';
+
 export type Environment = Record<string, string>;
 
 export const variables = {
@@ -119,7 +122,7 @@ export function childEnvironment(own: {
     delete result[alias];
     if (value !== undefined) result[name] = value;
   }
-  for (const name of [...own.remove, 'JOB_STATE_DIR', 'OLDPWD', roleVariable]) delete result[name];
+  for (const name of [...own.remove, 'JOB_STATE_DIR', handbackVariable, 'OLDPWD', roleVariable]) delete result[name];
   return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
 }
 
@@ -138,6 +141,7 @@ export function comparableEnvironment(): string {
     'JOB_ID',
     'JOB_OWNER',
     'JOB_STATE_DIR',
+    handbackVariable,
     markVariable,
     roleVariable,
     'COLUMNS',

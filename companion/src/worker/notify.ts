@@ -1,4 +1,4 @@
-// Everything that somebody is to be told of, in order: events that wake (a new cause for attention, news of a watch), then the end. Sent by the
+// Everything that somebody is to be told of, in order: events that wake (a new cause for attention, news of a watch, a hand-back), then the end. Sent by the
 // worker - of the end only after it was published and the waiters were let go - or by `_notify ROOT ID`, which a reader starts for a job
 // whose worker did not live to do it. A notifier can fail, hang or flood: the job, its codes and its times stay what they are.
 
@@ -53,7 +53,7 @@ async function sendAll(job: Job, after: number, append: Append | undefined): Pro
   for (const event of readEvents(job.paths, after, 1_000_000).events) {
     newest = Math.max(newest, event.seq);
     // The journal lies where an agent may write.
-    if (Array.isArray(event.wake) && event.wake.some((wake) => wake === 'attention' || wake === 'news'))
+    if (Array.isArray(event.wake) && event.wake.some((wake) => ['attention', 'news', 'handback'].includes(wake)))
       await sendOne(job, `event-${event.seq}`, event, append);
   }
   if (!isEnded(inspect(job.root, job.spec.id).state) || isTold(job.paths, 'end')) return newest;

@@ -3,7 +3,7 @@ import type { StaffRequest } from '../backends/backend.ts';
 import { hostMarkers } from '../backends/registry.ts';
 import type { Spec } from '../core/job.ts';
 import { backendOf } from '../jobs/replay.ts';
-import { childEnvironment, type Environment } from '../platform/env.ts';
+import { childEnvironment, type Environment, handbackVariable } from '../platform/env.ts';
 import { writeFile } from '../platform/files.ts';
 import { repositoryVariables } from '../platform/git-tool.ts';
 import type { JobPaths } from '../store/layout.ts';
@@ -42,7 +42,7 @@ export function planChild(root: string, spec: Spec, paths: JobPaths, brief: stri
     args: plan.args,
     environment: childEnvironment({
       ...own,
-      add: plan.environment,
+      add: { ...plan.environment, ...(spec.handback ? { [handbackVariable]: spec.handback.dir } : {}) },
       remove: [...hostMarkers(), ...repositoryVariables, ...plan.remove],
     }),
     input: plan.promptBy === 'stdin' ? paths.prompt : '/dev/null',
@@ -64,7 +64,7 @@ export function staffRequest(root: string, spec: Spec, paths: JobPaths): StaffRe
     cwd: spec.cwd,
     deadlineMs: spec.deadline_ms,
     stateRoot: root,
-    writable: spec.worktree ? [spec.worktree.git_folder] : [],
+    writable: [...(spec.worktree ? [spec.worktree.git_folder] : []), ...(spec.handback ? [spec.handback.dir] : [])],
     promptFile: paths.prompt,
     settingsFile: paths.settings,
     custom: staff.custom,

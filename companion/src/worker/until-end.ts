@@ -9,6 +9,7 @@ import type { Child } from './child.ts';
 import type { Claim } from './claim.ts';
 import { type Due, makeDueLook } from './due.ts';
 import type { Follower } from './follow.ts';
+import type { HandbackTeller } from './handback.ts';
 import type { Judging } from './judging.ts';
 import type { Progress } from './progress.ts';
 import { claimReason } from './stop.ts';
@@ -40,10 +41,13 @@ export async function untilEnd(
       releases.push(atMonotonic(spec.deadline_mono_ms, () => stop('hard_timeout')));
       const judging = startJudging(claim, progress, child);
       releases.push(judging.stop);
+      const handback = startHandback(claim, progress);
+      releases.push(handback.stop);
       const findDue = makeDueLook(claim, follower, agent, judging.stalled);
       const tick = (): void => {
         follower.tick();
         tellNewNeighbours(claim, progress);
+        handback.look();
         const due = findDue();
         if (due) stop(due.reason, due.detail);
       };
@@ -74,6 +78,23 @@ function startJudging(claim: Claim, progress: Progress, child: Child): Judging {
       isOver = true;
       judging?.stop();
       stopWatching?.();
+    },
+  };
+}
+
+/** Of an agent that hands things back; loaded for it alone. */
+function startHandback(claim: Claim, progress: Progress): HandbackTeller {
+  let teller: HandbackTeller | undefined;
+  let isOver = false;
+  if (claim.spec.handback)
+    void import('./handback.ts').then((loaded) => {
+      if (!isOver) teller = loaded.tellHandback(claim, progress);
+    });
+  return {
+    look: () => teller?.look(),
+    stop: () => {
+      isOver = true;
+      teller?.stop();
     },
   };
 }
