@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "8a33ade666e3b47d";
+const buildId = "4d3d1cd506023d8e";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -136,7 +136,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-FBJTEZXV.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-YPDS73L4.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-FBKHZWLY.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-GTEBTKI3.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_ILIZNOH4.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -668,23 +668,6 @@ default.resolve(root,text.replace(/^gitdir:\s*<>/,"").trim())}function*indexName
 readUInt16BE(at+head-2)&16384)!==0;at+=isExtended?head+2:head;let kept=0;if(version===4){let byte=bytes[at++]??0;let strip=byte&127;while(byte&128){byte=bytes[at++]??
 0;strip=strip+1<<7|byte&127}kept=Math.max(0,name.length-strip)}const end=bytes.indexOf(0,at);if(end<0)return;name=name.slice(0,kept)+bytes.toString("latin1",at,
 end);at=version===4?end+1:start+(end-start+8&~7);yield name}}
-
-},
-"./chunk-4JLC3U3N.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-6GWCTJQB.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-XH74P7WV.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-J7NUZZRZ.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-AMSKX3L4.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-UK6MWH55.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-6HBR5MO4.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-ZFANTE7G.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-M4JJ3KOG.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-CW7N5WW6.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-25JTZ72R.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-2IQQVWIJ.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-P6AQUI3J.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-NQHHE5LI.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-EWODDX5Q.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-LHTKF7ZX.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-JP46TEGU.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-FINXGA22.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-S73HU3EQ.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-LOT2NUK5.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-6LT52KT3.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-NJHFJ2LC.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-JUEVJGMP.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-YDSX7YDV.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
 
 },
 "./chunk-4WBN5L3B.js": function (module, exports) {
@@ -3621,6 +3604,23 @@ one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowM
 resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
 
 },
+"./chunk-Q65NSRO5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-6GWCTJQB.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-XH74P7WV.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-J7NUZZRZ.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-AMSKX3L4.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-UK6MWH55.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-6HBR5MO4.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-ZFANTE7G.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-M4JJ3KOG.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-CW7N5WW6.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-25JTZ72R.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-2IQQVWIJ.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-P6AQUI3J.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-NQHHE5LI.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-EWODDX5Q.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-LHTKF7ZX.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-CAKNJNTL.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-FINXGA22.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-S73HU3EQ.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-LOT2NUK5.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-6LT52KT3.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-NJHFJ2LC.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-JUEVJGMP.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-VDERGXRS.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+
+},
 "./chunk-QGP4KFXV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_OEPPXLHW=load(
 "./chunk-OEPPXLHW.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_UNGYPAP3=load(
@@ -4677,8 +4677,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-FBKHZWLY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_4JLC3U3N=load("./chunk-4JLC3U3N.js");var import_chunk_DOH37MC3=load(
+"./dispatch-GTEBTKI3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_Q65NSRO5=load("./chunk-Q65NSRO5.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
@@ -4714,8 +4714,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_4JLC3U3N.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_4JLC3U3N.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_Q65NSRO5.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_Q65NSRO5.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_DOH37MC3.locateRoot)({option:parsed.
@@ -5036,12 +5036,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_JMGQCR2D=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-YDSX7YDV.js": function (module, exports) {
+"./help-VDERGXRS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_RLAEZAHM.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-CECBT4UY.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-DGTNFNK3.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -5255,7 +5255,7 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./idle-check-JP46TEGU.js": function (module, exports) {
+"./idle-check-CAKNJNTL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_GSPPDF5H=load(
 "./chunk-GSPPDF5H.js");var import_chunk_VWGLUEH5=load("./chunk-VWGLUEH5.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load(
@@ -5278,16 +5278,17 @@ includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.ca
 timers:[],uncollected:[],isMore:false,unreadable:[]};const active=(0,import_chunk_6ESM6INQ.listActive)(root);for(const id of active)await addLive(seen,root,id,owner);
 await addFinished(seen,root,new Set(active),owner);seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function addLive(seen,root,id,owner){const view=lookAt(
 root,id);if(!view)return;const{spec}=view;if(spec&&owner!==null&&spec.owner!==owner&&!await(0,import_chunk_Y4XQPE7F.isForged)(view))return;if((0,import_chunk_Z5HWKFT5.
-isEnded)(view.state)&&view.damage===null){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}const reason=view.damage??
-(await(0,import_chunk_Y4XQPE7F.isForged)(view)?"spec.json is not the one that was written at launch":null);if(reason!==null){seen.unreadable.push({id,reason,option:spec?.
-state_option??[]});return}if(!spec)return;const isDue=spec.timer&&(0,import_chunk_Z5HWKFT5.conditionOf)(view)==="over";if(isDue)return addUncollected(seen,view);
-const deliveries=await deliveriesOf(view);const job={view,owner:spec.owner,deliveries,trouble:troubleOf(view,deliveries.waiters)};(spec.timer?seen.timers:seen.jobs).
-push(job)}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder))return void 0;try{return(0,import_chunk_Z5HWKFT5.
-inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function addFinished(seen,root,active,owner){
-const others=(0,import_chunk_6ESM6INQ.listJobs)(root).filter(id=>!active.has(id));for(const[at,id]of others.entries()){if(at>=import_chunk_6GO5RDBX.idleScan||seen.
-uncollected.length>=import_chunk_6GO5RDBX.uncollectedShown){seen.isMore=true;return}const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.
-exists)(paths.collected))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);if(state.kind!=="ok"||!(0,import_chunk_Z5HWKFT5.isEnded)(state.value)){
-await addLive(seen,root,id,owner);continue}if(owner!==null&&!isOwner(root,id,owner))continue;const view=lookAt(root,id);if(view)addUncollected(seen,view)}}function isOwner(root,id,owner){
+isEnded)(view.state)&&view.damage===null){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}const reason=await faultOf(
+view);if(reason!==null||!spec){seen.unreadable.push({id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&(0,import_chunk_Z5HWKFT5.
+conditionOf)(view)==="over";if(isDue)return addUncollected(seen,view);const deliveries=await deliveriesOf(view);const job={view,owner:spec.owner,deliveries,trouble:troubleOf(
+view,deliveries.waiters)};(spec.timer?seen.timers:seen.jobs).push(job)}async function faultOf(view){if(view.damage!==null)return view.damage;if(!view.spec)return"\
+spec.json cannot be read";return await(0,import_chunk_Y4XQPE7F.isForged)(view)?"spec.json is not the one that was written at launch":null}function lookAt(root,id){
+if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder))return void 0;try{return(0,import_chunk_Z5HWKFT5.inspect)(root,id)}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function addFinished(seen,root,active,owner){const others=(0,
+import_chunk_6ESM6INQ.listJobs)(root).filter(id=>!active.has(id));for(const[at,id]of others.entries()){if(at>=import_chunk_6GO5RDBX.idleScan||seen.uncollected.length>=
+import_chunk_6GO5RDBX.uncollectedShown){seen.isMore=true;return}const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.
+collected))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);if(state.kind!=="ok"||!(0,import_chunk_Z5HWKFT5.isEnded)(state.value)){await addLive(
+seen,root,id,owner);continue}if(owner!==null&&!isOwner(root,id,owner))continue;const view=lookAt(root,id);if(view)addUncollected(seen,view)}}function isOwner(root,id,owner){
 const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===owner}function addUncollected(seen,view){
 if(view.spec?.timer&&view.state.state==="canceled")return;if(seen.uncollected.length<import_chunk_6GO5RDBX.uncollectedShown)seen.uncollected.push(view);else seen.
 isMore=true}function dueOf(view){return Date.parse(view.spec?.timer?.due_at??"")||0}async function judgeIdle(root,owner,option){const seen=await lookForIdle(root,
@@ -5315,11 +5316,11 @@ max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,t
 livery")||missing.includes("backstop")),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?
 open.map(({view})=>view.id):owner===null?[]:["--owner",owner];return(0,import_chunk_I3DEZP3A.nextCommand)(option,"wait",...which,"--any","--timeout",patienceFor(
 ...open))}var faultWords={dead:"it was killed",stopped:"it is stopped (SIGSTOP, Ctrl-Z?): nothing wakes it",unseen:"it is in another pid namespace and cannot be\
- seen from here",stranger:"the process of that pid is no wait",over:"its patience is over"};function faultOf({fault}){return fault===null?"it counts":faultWords[fault]}
+ seen from here",stranger:"the process of that pid is no wait",over:"its patience is over"};function faultOf2({fault}){return fault===null?"it counts":faultWords[fault]}
 function waiterWords({kind,identity,ids,mode}){const name=kind==="foreground"?`watch --foreground ${identity.pid}`:`wait ${identity.pid}`;return ids.length>1?`${name}\
  (--${mode} of ${ids.length} jobs)`:name}function deliveryWords(deliveries){const{waiters,notifier}=deliveries;const held=waiters.map(one=>`${waiterWords(one)}${one.
 leftMs===null?"":`, ${left(one.leftMs)} left`}`);if(notifier)held.push(`notifier, started by worker ${notifier.pid}`);return held.length>0?few(held):["none",...whyNone(
-deliveries)].join("; ")}function whyNone({idle,notifierFault,unread}){const why=idle.map(one=>`${waiterWords(one)}: ${faultOf(one)}`);if(notifierFault!==null)why.
+deliveries)].join("; ")}function whyNone({idle,notifierFault,unread}){const why=idle.map(one=>`${waiterWords(one)}: ${faultOf2(one)}`);if(notifierFault!==null)why.
 push(`notifier: ${notifierFault}`);if(unread!==null)why.push(`its waiters cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 unread),200)}`);return why.length>0?[few(why)]:[]}function few(texts){const more=texts.length-3;return more>0?`${texts.slice(0,3).join("; ")}; and ${more} more`:
 texts.join("; ")}function backstopWords(backstop){if(!backstop)return"none";return backstop.by==="wait"?`wait ${backstop.pid} gives up in ${left(backstop.leftMs)}`:
@@ -5366,7 +5367,7 @@ cause,reason:short(trouble.reason)},next,mend}}function timerRow({view,owner,del
 due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()),delivered:isDelivered2,extra:isExtra,fault:isFault,...deliveryRow(
 deliveries),next}}function whoIs(view,owner){const{spec,state}=view;return{id:view.id,owner:owner===null?null:short(owner),kind:spec?.kind??null,label:spec?.label?
 short(spec.label):null,state:state.state,health:state.health}}function deliveryRow({waiters,idle,notifier,notifierFault,unread}){const not=idle.slice(0,5).map(one=>({
-by:one.kind,pid:one.identity.pid,why:one.fault,reason:faultOf(one)}));return{delivery:[...waiters.slice(0,5).map(waiterRow),...notifier?[{by:"notifier",pid:notifier.
+by:one.kind,pid:one.identity.pid,why:one.fault,reason:faultOf2(one)}));return{delivery:[...waiters.slice(0,5).map(waiterRow),...notifier?[{by:"notifier",pid:notifier.
 pid}]:[]],not_counted:[...not,...notifierFault===null?[]:[{by:"notifier",pid:null,why:"notifier",reason:notifierFault}],...unread===null?[]:[{by:null,pid:null,why:"\
 unread",reason:short(unread)}]]}}function waiterRow({kind,identity,ids,mode,until,since,leftMs,endsAt,isOrphan}){return{by:kind,pid:identity.pid,jobs:ids.length,
 mode,until:until.slice(0,5).map(short),since,ends_at:endsAt,left_ms:leftMs,orphan:isOrphan}}function uncollectedRow({id,state},option){return{id,state:state.state,
@@ -6000,9 +6001,9 @@ refreshAttached});module.exports=stdin_exports;var import_chunk_RKOVA4TT=load(".
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./registry-CECBT4UY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_4JLC3U3N.commandNames,loadCommand:()=>import_chunk_4JLC3U3N.loadCommand});module.exports=
-stdin_exports;var import_chunk_4JLC3U3N=load("./chunk-4JLC3U3N.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-DGTNFNK3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_Q65NSRO5.commandNames,loadCommand:()=>import_chunk_Q65NSRO5.loadCommand});module.exports=
+stdin_exports;var import_chunk_Q65NSRO5=load("./chunk-Q65NSRO5.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-MM7MROSO.js": function (module, exports) {

@@ -50,18 +50,24 @@ async function addLive(seen: IdleSeen, root: string, id: string, owner: string |
     if (!exists(view.paths.collected)) addUncollected(seen, view);
     return;
   }
-  const reason = view.damage ?? ((await isForged(view)) ? 'spec.json is not the one that was written at launch' : null);
-  if (reason !== null) {
-    seen.unreadable.push({ id, reason, option: spec?.state_option ?? [] });
+  const reason = await faultOf(view);
+  if (reason !== null || !spec) {
+    seen.unreadable.push({ id, reason: reason ?? '', option: spec?.state_option ?? [] });
     return;
   }
-  if (!spec) return;
   // Due, and nobody came to say so: it is no backstop any more, and nothing that one waits for.
   const isDue = spec.timer && conditionOf(view) === 'over';
   if (isDue) return addUncollected(seen, view);
   const deliveries = await deliveriesOf(view);
   const job = { view, owner: spec.owner, deliveries, trouble: troubleOf(view, deliveries.waiters) };
   (spec.timer ? seen.timers : seen.jobs).push(job);
+}
+
+/** A living worker has its record in memory; whose job it is cannot be read all the same. */
+async function faultOf(view: View): Promise<string | null> {
+  if (view.damage !== null) return view.damage;
+  if (!view.spec) return 'spec.json cannot be read';
+  return (await isForged(view)) ? 'spec.json is not the one that was written at launch' : null;
 }
 
 /** Undefined: it is gone, or not yet in its place. */
