@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "4d3d1cd506023d8e";
+const buildId = "1056103cb1e662ae";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -134,9 +134,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-FBJTEZXV.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
-process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-YPDS73L4.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-GTEBTKI3.js"));const reply=await dispatch(
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-TJE3OY4I.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-5LQ6OCUC.js"));await runNotify(args[1]??"",args[2]??
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-4NTY4O4W.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_ILIZNOH4.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -161,15 +161,15 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./agent-liveness-7TMC4C2Y.js": function (module, exports) {
+"./agent-liveness-4ZXUZCRL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{watchLiveness:()=>watchLiveness});module.exports=stdin_exports;var import_chunk_HLIJ6EQ4=load("./chunk-HLIJ6EQ4.js");
 var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");
 var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");
 var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");
-var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");
-var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");
+var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");
+var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");
 var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");
-var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");
+var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
 var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");var freshLiveness={kind:"w\
@@ -198,9 +198,9 @@ return`${nothing}; it waits for ${isAtWork(seen)?`what it started, which works (
 `${(0,import_chunk_TFEMYLSK.formatSize)(activity.outputBytes)} of output`]:[],...(0,import_chunk_HLIJ6EQ4.isBusy)(ownCpuMs,activity.spanMs)?[`${(0,import_chunk_UNGYPAP3.
 formatDuration)(ownCpuMs??0)} of CPU`]:[],...hasCommit?["a new commit"]:[]];return`${parts.join(", ")} within ${(0,import_chunk_UNGYPAP3.formatDuration)(activity.
 spanMs)}`}function cpuWords({cpuMs,spanMs}){return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs??0)} of CPU within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-spanMs)}`}async function jobsAtWork(root,owner){const key=(0,import_chunk_4WBN5L3B.readKey)();let count=0;for(const id of(0,import_chunk_6ESM6INQ.listActive)(root)){
-const read=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));if(read.kind!=="ok"||read.value.owner!==owner||!await(0,import_chunk_4WBN5L3B.
-isGenuine)(read.value,key))continue;if(["supervised","unseen","armed"].includes((0,import_chunk_Z5HWKFT5.conditionOf)((0,import_chunk_Z5HWKFT5.inspect)(root,id))))
+spanMs)}`}async function jobsAtWork(root,owner){const key=(0,import_chunk_L5OZSZHI.readKey)();let count=0;for(const id of(0,import_chunk_YPCCD7EW.listActive)(root)){
+const read=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));if(read.kind!=="ok"||read.value.owner!==owner||!await(0,import_chunk_L5OZSZHI.
+isGenuine)(read.value,key))continue;if(["supervised","unseen","armed"].includes((0,import_chunk_HZZY6FEB.conditionOf)((0,import_chunk_HZZY6FEB.inspect)(root,id))))
 count+=1}return count}var headBytes=4096;var lookMs=5e3;function headFolder(folder){const root=(0,import_chunk_3S6B2MGW.findWorktree)(folder);if(root===void 0)return void 0;
 const dotGit=import_node_path.default.join(root,".git");if((0,import_chunk_S7M4UBSY.isFolder)(dotGit))return dotGit;const named=/^gitdir: (.+)$/m.exec((0,import_chunk_527JQF7V.
 readText)(dotGit,headBytes)??"")?.[1]?.trim();return named===void 0||named===""?void 0:import_node_path.default.resolve(root,named)}async function headStamp(gitFolder){
@@ -255,83 +255,83 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_Z37TNAS5=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-ZFANTE7G.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_Z6HL5LVR=load("./chunk-Z6HL5LVR.js");var import_chunk_73VZ6KLU=load(
-"./chunk-73VZ6KLU.js");var import_chunk_YNBF4JBX=load("./chunk-YNBF4JBX.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_NM3PIPQX=load(
-"./chunk-NM3PIPQX.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_EOI5L4WU=load(
-"./chunk-EOI5L4WU.js");var import_chunk_QZ543KRA=load("./chunk-QZ543KRA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_BCJB4ZKH=load(
-"./chunk-BCJB4ZKH.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./ask-BWVCZCAM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_2WSGPQGU=load("./chunk-2WSGPQGU.js");var import_chunk_ARX3PWPD=load(
+"./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_HA5JXRUH=load(
+"./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
+"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
+"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_DHQEFUH3=load(
-"./chunk-DHQEFUH3.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
+"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
+"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
 "./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load(
-"./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_Z6HL5LVR.makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_2WSGPQGU.makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"\
 Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex --prompt "What does this repository do?"']});
 
 },
-"./attach-POTA2FAU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>import_chunk_6USLZJ2A.attachWorker});module.exports=stdin_exports;var import_chunk_6USLZJ2A=load("\
-./chunk-6USLZJ2A.js");var import_chunk_DHQEFUH3=load("./chunk-DHQEFUH3.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_Y4XQPE7F=load(
-"./chunk-Y4XQPE7F.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./attach-QLASWE6X.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>import_chunk_SZL43CSX.attachWorker});module.exports=stdin_exports;var import_chunk_SZL43CSX=load("\
+./chunk-SZL43CSX.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_4ON4EBX2=load(
+"./chunk-4ON4EBX2.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
 },
-"./cancel-NQHHE5LI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_6LUFZJPJ=load("./chunk-6LUFZJPJ.js");var import_chunk_I6KE23EL=load(
-"./chunk-I6KE23EL.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_VWGLUEH5=load("./chunk-VWGLUEH5.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_PBJD4I34=load(
-"./chunk-PBJD4I34.js");var import_chunk_6CWYNHNN=load("./chunk-6CWYNHNN.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load(
+"./cancel-BRLZECVG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_6GKZVAYV=load("./chunk-6GKZVAYV.js");var import_chunk_32MTA6CI=load(
+"./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_T4JNAPAO=load(
+"./chunk-T4JNAPAO.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_NYJVJD74=load(
+"./chunk-NYJVJD74.js");var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
 "./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load(
 "./chunk-3BHDXNO3.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load(
 "./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load(
+"./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load(
 "./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
 "./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
 "./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var cancel={name:"cancel",summary:"end a job and its whole process tree",form:"ID [--why TEXT]",words:{min:1,max:1},options:{why:{kind:"t\
 ext",value:"TEXT",help:"kept in the record"},owner:{kind:"text",value:"NAME",help:"who asks (default: JOB_OWNER)"},...import_chunk_RLAEZAHM.common},notes:"Exit \
 codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik\
-3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const id=(0,import_chunk_6ESM6INQ.
-requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_PBJD4I34.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.
+3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const id=(0,import_chunk_YPCCD7EW.
+requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_NYJVJD74.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.
 owner()??null,why:input.text("why")??null});const{state,paths}=reply.view;const json={id,result:reply.result,state:state.state,error:state.error,result_path:paths.
 result};if(reply.result==="canceled"){const out=`${id}: canceled
 report: ${paths.result}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...json,...taskJson(reply.view)}}:{code:import_chunk_6PFAPK5K.exitCodes.done,out,notes:taskNotes(
-reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_Z5HWKFT5.isEnded)(state)){const cause=state.error?` (${state.error.code}: ${state.error.message})`:
+reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_HZZY6FEB.isEnded)(state)){const cause=state.error?` (${state.error.code}: ${state.error.message})`:
 "";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot cancel job ${id}: it ended as ${state.state}${cause}`,import_chunk_I3DEZP3A.nextCommands.result(
-id,root.option))}const health=(0,import_chunk_7V7HQIKZ.healthOf)(reply.view,(0,import_chunk_Z5HWKFT5.conditionOf)(reply.view));const worker=reply.view.launch?`;\
+id,root.option))}const health=(0,import_chunk_ZX7KBW5C.healthOf)(reply.view,(0,import_chunk_HZZY6FEB.conditionOf)(reply.view));const worker=reply.view.launch?`;\
  its worker is process ${reply.view.launch.worker.pid}`:"";const why=`${health.reason?`; ${health.reason}`:""}${worker}`;const text=`${id}: the request is store\
 d, the job has not ended yet (${state.state}${why}); look again with:
 ${import_chunk_I3DEZP3A.nextCommands.observe(id,root.option)}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.pending,json}:{code:import_chunk_6PFAPK5K.exitCodes.pending,out:text}}};function taskNotes(view){
-if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_6LUFZJPJ.runNotes)(view),...view.state.warnings.map(import_chunk_6LUFZJPJ.warningNote)]}function taskJson({
+if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_6GKZVAYV.runNotes)(view),...view.state.warnings.map(import_chunk_6GKZVAYV.warningNote)]}function taskJson({
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
 
 },
-"./catalog-FBXWJPIZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findJob:()=>import_chunk_6ESM6INQ.findJob,jobsFolder:()=>import_chunk_6ESM6INQ.jobsFolder,listActive:()=>import_chunk_6ESM6INQ.
-listActive,listJobs:()=>import_chunk_6ESM6INQ.listJobs,noFolderFault:()=>import_chunk_6ESM6INQ.noFolderFault,requireWholeId:()=>import_chunk_6ESM6INQ.requireWholeId});
-module.exports=stdin_exports;var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./catalog-3RZUZSAP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findJob:()=>import_chunk_YPCCD7EW.findJob,jobsFolder:()=>import_chunk_YPCCD7EW.jobsFolder,listActive:()=>import_chunk_YPCCD7EW.
+listActive,listJobs:()=>import_chunk_YPCCD7EW.listJobs,noFolderFault:()=>import_chunk_YPCCD7EW.noFolderFault,requireWholeId:()=>import_chunk_YPCCD7EW.requireWholeId});
+module.exports=stdin_exports;var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
@@ -375,6 +375,92 @@ rows.filter(isOne).map(row=>row.pid)))}function withBelow(rows,pids){for(let siz
 pids.add(row.pid)}return pids}function findForeign(rows,markOf,mark){const foreign=new Set(rows.filter(row=>(markOf(row.pid)??mark)!==mark).map(row=>row.pid));for(let size=-1;size!==
 foreign.size;){size=foreign.size;for(const row of rows)if(foreign.has(row.parent)&&markOf(row.pid)!==mark)foreign.add(row.pid)}return foreign}function isSpared(row,tree){
 return row.pid===process.pid||tree.spared.includes(row.pid)}
+
+},
+"./chunk-2VV5USI7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_DAOF27DW=load("./chunk-\
+DAOF27DW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3RBSOS2I=load("./chun\
+k-3RBSOS2I.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./ch\
+unk-L5OZSZHI.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./\
+chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("\
+./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_RRKK2KA3.rootPaths)(question.root).shared,`${(0,
+import_chunk_L5OZSZHI.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_6GO5RDBX.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_6GO5RDBX.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_3RBSOS2I.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_RRKK2KA3.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
+import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_L5OZSZHI.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_6GO5RDBX.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_L5OZSZHI.sameMac)(await(0,import_chunk_L5OZSZHI.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_6GO5RDBX.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_6GO5RDBX.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
+import_chunk_L5OZSZHI.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_6GO5RDBX.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-J24LN2TK.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_6GO5RDBX.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_TUOBAW6V.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state))view=await(mayAttach?import_chunk_PISISLGS.refreshAttached:import_chunk_PISISLGS.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_HZZY6FEB.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_HZZY6FEB.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_DAOF27DW.watchFifo)((0,import_chunk_RRKK2KA3.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_6GO5RDBX.
+toolGraceMs+import_chunk_6GO5RDBX.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+
+},
+"./chunk-2WSGPQGU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_ARX3PWPD=load("./chunk-ARX3PWPD.js");
+var import_chunk_HA5JXRUH=load("./chunk-HA5JXRUH.js");var import_chunk_74ME3HTL=load("./chunk-74ME3HTL.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");
+var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_RLAEZAHM.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_RLAEZAHM.writerOptions,...import_chunk_RLAEZAHM.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_ARX3PWPD.taskOf)(context,input);const words=(0,import_chunk_74ME3HTL.onceWords)(id,input,
+(0,import_chunk_74ME3HTL.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_74ME3HTL.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_HA5JXRUH.folderOf)(context,input);const staff=(0,import_chunk_ARX3PWPD.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_ARX3PWPD.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+
+},
+"./chunk-32CEE554.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");function whatOf(view){const{spec,
+state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
+view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
+spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
+""}function standing(view){if((0,import_chunk_HZZY6FEB.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=(0,import_chunk_PG5AQQLM.
+progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
+
+},
+"./chunk-32MTA6CI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackLine:()=>handbackLine,progressLine:()=>progressLine,queueLine:()=>queueLine,watchLine:()=>watchLine});module.
+exports=stdin_exports;var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_ZX7KBW5C=load(
+"./chunk-ZX7KBW5C.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");function progressLine(view){const checkpoint=(0,import_chunk_ZX7KBW5C.checkpointOf)(view.state);if(!checkpoint)return null;const{completed,
+total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_PG5AQQLM.progressCells)(view);const count=completed===null?null:total===null?`${completed} done`:`${completed}\
+ of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_EENKPOPM.
+ageOf)(at,(0,import_chunk_CL3BCQKO.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")} (checkpoint ${n}, ${age} ago)`}function watchLine(view){
+const seen=(0,import_chunk_ZX7KBW5C.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.evidence===""?"":`: ${seen.evidence}`}`}function queueLine(view){
+const seen=(0,import_chunk_ZX7KBW5C.queueSeen)(view);return seen&&(0,import_chunk_T4JNAPAO.queueWords)(seen)}function handbackLine(view){const seen=(0,import_chunk_ZX7KBW5C.
+handbackSeen)(view);if(!seen)return null;const count=seen.told===0?"nothing yet":`${seen.told} ${seen.told===1?"file":"files"}`;const newest=seen.newest===null?
+"":`, newest ${seen.newest}`;return`${count} in ${seen.dir}${newest}${seen.frozen?" (frozen)":""}`}
 
 },
 "./chunk-34Q5MEJF.js": function (module, exports) {
@@ -670,54 +756,59 @@ readUInt16BE(at+head-2)&16384)!==0;at+=isExtended?head+2:head;let kept=0;if(vers
 end);at=version===4?end+1:start+(end-start+8&~7);yield name}}
 
 },
-"./chunk-4WBN5L3B.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{canonical:()=>canonical,damagedState:()=>damagedState,defaultEngine:()=>defaultEngine,earlyState:()=>earlyState,ensureKey:()=>ensureKey,
-environmentDigest:()=>environmentDigest,findEngine:()=>findEngine,hasQueue:()=>hasQueue,hashOf:()=>hashOf,isGenuine:()=>isGenuine,macOf:()=>macOf,macOfAnswer:()=>macOfAnswer,
-randomBytes:()=>randomBytes,readKey:()=>readKey,readTurn:()=>readTurn,sameMac:()=>sameMac,writeTurn:()=>writeTurn});module.exports=stdin_exports;var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");var import_node_fs=require("node:fs");function randomBytes(count){const bytes=new Uint8Array(count);const fd=(0,import_node_fs.openSync)("/dev/uran\
-dom","r");try{for(let done=0;done<count;)done+=(0,import_node_fs.readSync)(fd,bytes,done,count-done,null)}finally{(0,import_node_fs.closeSync)(fd)}return bytes}
-var longBytes=64*1024;function readKey(){const folder=(0,import_chunk_ILIZNOH4.configFolder)();if(folder===void 0)return void 0;const file=import_node_path.default.
-join(folder,"key");const facts=lookAt(file);if(!facts)return void 0;const isPrivate=facts.kind==="file"&&facts.uid===process.getuid?.()&&(facts.mode&63)===0;const key=isPrivate?
-(0,import_chunk_527JQF7V.readText)(file,1024)?.trim():void 0;if(key&&/^[0-9a-f]{64}$/.test(key))return key;throw new import_chunk_NVPF5LEY.FaultError("preflight",
-`cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`)}function lookAt(file){try{return(0,import_chunk_S7M4UBSY.factsOf)(file)}catch(error){
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the key ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG_CONFIG_HOME to a fol\
-der that you may use")}}function ensureKey(){const known=readKey();if(known)return known;const folder=(0,import_chunk_ILIZNOH4.configFolder)();if(folder===void 0){
-throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set","set HOME")}try{makeFolders(folder);
-(0,import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder,"key"),`${(0,import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the key in ${folder} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG\
-_CONFIG_HOME to a folder that you may write")}return ensureKey()}function macOf(spec,key){return keyedDigest(key,canonical(spec))}async function isGenuine(spec,key){
-if(key===void 0)return false;const{mac,...rest}=spec;return sameMac(await systemDigest(key,Buffer.from(canonical(rest))),mac)}function macOfAnswer(answer,key){return systemDigest(
-key,Buffer.from(`answer ${canonical(answer)}`))}function macOfShort(answer,key){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.hmacSha256)(Buffer.
-from(key),Buffer.from(`answer ${canonical(answer)}`)))}function sameMac(expected,mac){let difference=expected.length^mac.length;for(let at=0;at<expected.length;at+=
-1)difference|=expected.charCodeAt(at)^mac.charCodeAt(at);return difference===0}function environmentDigest(key){const text=key+(0,import_chunk_ILIZNOH4.comparableEnvironment)();
-let high=3735928559;let low=1103547991;for(let at=0;at<text.length;at+=1){const code=text.charCodeAt(at);high=Math.imul(high^code,2654435761);low=Math.imul(low^
-code,1597334677)}high=Math.imul(high^high>>>16,2246822507)^Math.imul(low^low>>>13,3266489909);low=Math.imul(low^low>>>16,2246822507)^Math.imul(high^high>>>13,3266489909);
-return(4294967296*(2097151&low)+(high>>>0)).toString(16)}function hashOf(text){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(
-text)))}function canonical(value){if(Array.isArray(value))return`[${value.map(canonical).join(",")}]`;if(typeof value==="object"&&value!==null){const entries=Object.
-entries(value).sort(([a],[b])=>a<b?-1:1);return`{${entries.map(([name,inner])=>`${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`}return JSON.stringify(
-value)??"null"}async function keyedDigest(key,text){const bytes=Buffer.from(text);return bytes.length<=longBytes?(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.
-hmacSha256)(Buffer.from(key),bytes)):systemDigest(key,bytes)}async function systemDigest(key,bytes){const{createHmac}=await Promise.resolve().then(()=>builtin("\
-node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}function makeFolders(folder){if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind==="fo\
-lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}function hasQueue(spec){return typeof spec.max_live===
-"number"&&spec.max_live>0&&spec.kind!=="timer"}var genuine=new Map;function readTurn(paths,id){const read=(0,import_chunk_527JQF7V.readJson)(paths.turn);if(read.
-kind!=="ok")return void 0;const{mac,...turn}=read.value;if(typeof mac!=="string"||!isTurn(turn))return void 0;const name=`${id} ${mac} ${JSON.stringify(turn)}`;
-const known=genuine.get(name);if(known)return known;const key=usableKey();if(key===void 0||!sameMac(macOf2(id,turn,key),mac))return void 0;genuine.set(name,turn);
-return turn}function writeTurn(paths,id,turn){const key=readKey();if(key===void 0)throw new Error(`cannot take the turn of job ${id}: there is no key`);(0,import_chunk_527JQF7V.
-writeJson)(paths.turn,{...turn,mac:macOf2(id,turn,key)})}function macOf2(id,turn,key){return macOfShort({what:"turn",id,turn:JSON.stringify(turn)},key)}function isTurn({
-at,boot_id,mono_ms,files}){const isInstant=typeof at==="string"&&Number.isFinite(Date.parse(at));const isWhole=typeof boot_id==="string"&&Number.isFinite(mono_ms);
-return isInstant&&isWhole&&typeof files==="object"&&files!==null}function usableKey(){try{return readKey()}catch{return void 0}}function earlyState(id,spec){return{
-schema:1,id,rev:0,state:spec&&hasQueue(spec)?"queued":"starting",health:"unknown",attention_kind:null,seq:0,created_at:spec?.created_at??(0,import_chunk_CL3BCQKO.
-isoOf)((0,import_chunk_VB6XA2FR.idTimeMs)(id)),started_at:null,ended_at:null,duration_ms:null,exit_code:null,signal:null,signal_certain:null,error:null,warnings:spec?.
-warnings??[],conversation:null,reconciled:false,output:null,usage:null}}function damagedState(id,damage){const error={code:"state_damaged",message:`the record o\
-f this job cannot be used: ${damage}`};return{...earlyState(id,null),state:"failed",error}}var nodeOptions=["--no-warnings"];var local={id:"local",async prepare(){
-await Promise.resolve().then(()=>load("./spawn-GECXRNMD.js"))},async start(worker){const{spawnDetached}=await Promise.resolve().then(()=>load("./spawn-GECXRNMD.\
-js"));const pid=spawnDetached({program:process.execPath,args:[...nodeOptions,(0,import_chunk_RRKK2KA3.companionFile)(),"_worker",worker.stateRoot,worker.id],cwd:"\
-/",environment:(0,import_chunk_ILIZNOH4.workerEnvironment)(worker.mark),logFile:worker.logFile});const identity=(0,import_chunk_5Z3IZCRM.identityOf)(pid);if(!identity)
-throw new Error(`cannot see the worker that was just started (pid ${pid})`);return identity},alive:import_chunk_5Z3IZCRM.livenessOf,isStopped:import_chunk_5Z3IZCRM.
-isStopped,signal:import_chunk_5Z3IZCRM.signalIdentity};var engines=[local];function findEngine(id){return engines.find(engine=>engine.id===id)}var defaultEngine=local;
+"./chunk-4L76UZH5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
+"./chunk-6DHAH5QL.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_KBYANBJG.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-6V6A5434.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_KBYANBJG.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_TUOBAW6V.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_ILIZNOH4.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
+once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null,label:input.text("label")??null,
+onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
+if(size>import_chunk_6GO5RDBX.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_6GO5RDBX.onStallBytes}\
+ are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
+ take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
+const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_6DHAH5QL.launch)(
+root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
+resolve().then(()=>load("./collecting-VIZLWVOL.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_I3DEZP3A.
+nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
+t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
+root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
+const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
+return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
+return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GB33HS5U.js")),Promise.resolve().then(()=>load("\
+./timer-facts-RWGBS7RF.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
+line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,
+id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-B5WMXC6O.js"))).queueNoteOf(root.
+folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
+id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id);const commands={wait:import_chunk_I3DEZP3A.nextCommands.wait(id,root.option),observe:import_chunk_I3DEZP3A.
+nextCommands.observe(id,root.option),cancel:import_chunk_I3DEZP3A.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=input.has(
+"max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.
+replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[
+jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,
+`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
+`,notes}}
+
+},
+"./chunk-4ON4EBX2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>isForged,isOurs:()=>isOurs,mayAct:()=>mayAct});module.exports=stdin_exports;var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");async function mayAct(view){if(!view.spec||!(0,import_chunk_S7M4UBSY.isWritable)(view.paths.folder))return false;if(view.spec.timer)return isOurs(
+view);const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??view.spec.launcher.pid_ns;const isHere=namespace===(0,import_chunk_5Z3IZCRM.pidNamespace)()||
+view.isOtherBoot;if(!isHere&&(0,import_chunk_HZZY6FEB.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
+(0,import_chunk_L5OZSZHI.isGenuine)(spec,knownKey())}async function isForged({spec}){const key=knownKey();if(!spec||key===void 0&&!spec.timer)return false;return!await(0,
+import_chunk_L5OZSZHI.isGenuine)(spec,key)}function knownKey(){try{return(0,import_chunk_L5OZSZHI.readKey)()}catch{return void 0}}
 
 },
 "./chunk-527JQF7V.js": function (module, exports) {
@@ -764,6 +855,13 @@ from(text),0,null,offset)}finally{(0,import_node_fs.closeSync)(fd)}}function clo
 "./chunk-NVPF5LEY.js");function timeOf(tools){const left=tools.leftMs();return Math.max(1,Math.floor(left-Math.min(100,left/20)))}function requireBaseline(place){
 if(!place.isOnce)return;throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --changed with --once: a single look has nothing to compare with; give --for D in\
 stead")}
+
+},
+"./chunk-5D4XELJN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{startWorker:()=>startWorker});module.exports=stdin_exports;var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_L5OZSZHI.findEngine)(spec.engine)??import_chunk_L5OZSZHI.
+defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:spec.mark,logFile:job.paths.workerLog});(0,import_chunk_527JQF7V.writeJson)(job.paths.
+launch,{worker,generation},{sync:false})}
 
 },
 "./chunk-5PLEYAYI.js": function (module, exports) {
@@ -916,141 +1014,153 @@ return(0,import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id","latin1
 return"none"}}
 
 },
-"./chunk-64M6SI4B.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_GVEZTPPZ=load(
-"./chunk-GVEZTPPZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var claimsSchema="pi-completion/v1";var statuses=["done","blocked","partial"];var testResults=[
-"pass","fail","skip"];var claimsForm=`After that, end with one fenced block that is opened by \`\`\`completion on a line of its own and holds one JSON object: {"sc\
-hema": "${claimsSchema}", "status": "done" | "partial" | "blocked", "blockedReason": "only when blocked", "summary": "one line", "commits": [{"sha": "...", "sub\
-ject": "..."}], "filesChanged": ["path relative to the folder"], "tests": [{"name": "...", "result": "pass" | "fail" | "skip"}], "commands": [{"command": "...",\
- "exitCode": 0}], "openIssues": ["..."]}. Claim only what you really did: it is checked.`;var most={text:1e4,line:4096,entries:1e3,commits:100};var SchemaFault=class extends Error{fieldPath;constructor(fieldPath,reason){
-super(reason);this.fieldPath=fieldPath}};function readClaims(value){const block=objectAt("",value);const schema=block.schema;if(schema!==claimsSchema)throw new SchemaFault(
-"schema",`${show(schema)}; allowed: ${claimsSchema}`);const status=wordAt("status",block.status,statuses);const reason=block.blockedReason??null;if(status==="bl\
-ocked"||reason!==null)filledAt("blockedReason",reason);return{schema,status,summary:filledAt("summary",block.summary),commands:listAt("commands",block.commands,
-most.entries,(at,one)=>{const{command,exitCode,note}=objectAt(at,one);return{command:filledAt(`${at}.command`,command,most.line),exitCode:codeAt(`${at}.exitCode`,
-exitCode??null),note:noteAt(`${at}.note`,note)}}),tests:listAt("tests",block.tests,most.entries,(at,one)=>{const{name:title,result,note}=objectAt(at,one);return{
-name:filledAt(`${at}.name`,title,most.line),result:wordAt(`${at}.result`,result,testResults),note:noteAt(`${at}.note`,note)}}),commits:listAt("commits",block.commits,
-most.commits,(at,one)=>{const{sha,repo,subject}=objectAt(at,one);return{sha:shaAt(`${at}.sha`,sha),repo:repoAt(`${at}.repo`,repo??null),subject:noteAt(`${at}.su\
-bject`,subject)}}),filesChanged:listAt("filesChanged",block.filesChanged,most.entries,pathAt),openIssues:listAt("openIssues",block.openIssues,most.entries,(at,one)=>filledAt(
-at,one)),blockedReason:reason===null?null:filledAt("blockedReason",reason)}}function objectAt(at,value){if(typeof value!=="object"||value===null||Array.isArray(
-value))throw new SchemaFault(at,`${show(value)}; allowed: an object`);return value}function listAt(at,value,limit,read){if(value===void 0||value===null)return[];
-if(!Array.isArray(value))throw new SchemaFault(at,`${show(value)}; allowed: a list`);if(value.length>limit)throw new SchemaFault(at,`${value.length} entries; at\
- most ${limit}`);return value.map((one,n)=>read(`${at}[${n}]`,one))}function wordAt(at,value,allowed){const found=allowed.find(one=>one===value);if(found===void 0)
-throw new SchemaFault(at,`${show(value)}; allowed: ${allowed.join(", ")}`);return found}function filledAt(at,value,limit=most.text){if(typeof value!=="string")throw new SchemaFault(
-at,`${show(value)}; allowed: a text`);if(value.length>limit)throw new SchemaFault(at,`${value.length} characters; at most ${limit}`);const text=(0,import_chunk_LXK2ZILE.
-plainText)(value).trim();if(text==="")throw new SchemaFault(at,"it is empty");return text}function noteAt(at,value){return value===void 0||value===null||value===
-""?null:filledAt(at,value)}function codeAt(at,value){if(value===null||Number.isSafeInteger(value))return value;throw new SchemaFault(at,`${show(value)}; allowed\
-: a whole number, or null`)}function shaAt(at,value){if(typeof value==="string"&&/^[0-9a-f]{7,64}$/i.test(value))return value.toLowerCase();throw new SchemaFault(
-at,`${show(value)}; allowed: 7 to 64 hex digits`)}function repoAt(at,value){if(value===null)return null;const isPath=typeof value==="string"&&value.startsWith("\
-/")&&value.length<=most.line;if(!isPath||value.includes("\0"))throw new SchemaFault(at,`${show(value)}; allowed: an absolute path`);return value}function pathAt(at,value){
-const isPath=typeof value==="string"&&value!==""&&value.length<=most.line&&!value.includes("\0");if(!isPath||value.startsWith("/")||value.split("/").includes(".\
-."))throw new SchemaFault(at,`${show(value)}; allowed: a relative path without ..`);return value}function show(value){if(typeof value==="string")return`${JSON.stringify(
-(0,import_chunk_LXK2ZILE.plainText)(value.slice(0,60)))}${value.length>60?"...":""}`;if(typeof value==="object"&&value!==null)return Array.isArray(value)?"a lis\
-t":"an object";return value===void 0?"it is missing":String(value)}function parseClaims(answer){const found=findBlock(answer);if(found==="none")return blockFault(
-"NO_BLOCK","it holds no completion block (a fenced block that begins with ```completion)");if(found==="unclosed")return blockFault("UNCLOSED_FENCE","its last co\
-mpletion block is not closed");const bytes=(0,import_chunk_LXK2ZILE.byteLength)(found.text);if(bytes>import_chunk_6GO5RDBX.claimsBytes)return blockFault("OVERSI\
-ZED_BLOCK",`its completion block has ${bytes} bytes; at most ${import_chunk_6GO5RDBX.claimsBytes}`);return parseBlock(found.text)}function blockFault(code,message,fieldPath=null){
-return{kind:"fault",error:{code,message,fieldPath}}}function parseBlock(text){let value;try{value=JSON.parse(text)}catch{const reason=(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_35CMASYX.jsonFault)(text)??""),240);return blockFault("MALFORMED_JSON",`the JSON of its completion block doe\
-s not parse: ${reason}`)}try{return{kind:"ok",claims:readClaims(value)}}catch(error){if(!(error instanceof SchemaFault))throw error;const where=error.fieldPath===
-""?"the completion block":error.fieldPath;return blockFault("SCHEMA_VIOLATION",`${where} is not as it must be: ${error.message}`,error.fieldPath)}}function findBlock(answer){
-let found="none";let open;for(const{line,from,next}of(0,import_chunk_GVEZTPPZ.linesOf)(answer)){const fence=(0,import_chunk_GVEZTPPZ.fenceOf)(line);if(!fence)continue;
-if(open&&(0,import_chunk_GVEZTPPZ.closes)(fence,open)){const text=answer.slice(open.from,from).trim();if(isCompletion(open)||isJson(open)&&namesSchema(text))found=
-{text};open=void 0}else if(!open||isCompletion(fence)&&fence.mark===open.mark&&fence.length>=open.length){open={...fence,from:next}}}if(open&&(isCompletion(open)||
-isJson(open)&&namesSchema(answer.slice(open.from))))return"unclosed";return found}function isCompletion({info}){return/^completion$/i.test(info)}function isJson({
-info}){return/^json$/i.test(info)}function namesSchema(text){return/^\s*\{/.test(text)&&/"schema"\s*:\s*"pi-completion\//.test(text)}function claimsOf(view){const{
-spec}=view;if(!(0,import_chunk_Z5HWKFT5.isEnded)(view.state))return blockFault("NO_BLOCK","it is not finished");if(view.damage!==null||spec===null)return blockFault(
-"NO_BLOCK","its record cannot be read");if(spec.kind!=="staff"&&spec.kind!=="run")return blockFault("NO_BLOCK",`a ${spec.kind} claims nothing: it has no answer`);
-const answer=spec.kind==="run"?endOf(view.paths.output,import_chunk_6GO5RDBX.claimedOutputBytes):answerOf(view,spec);return answer===null?blockFault("NO_BLOCK",
-"it has no final answer"):parseClaims(answer)}function answerOf({paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chunk_6GO5RDBX.claimedAnswerBytes);
-if((0,import_chunk_GVEZTPPZ.backendOf)(spec)?.answerFrom==="stdout")return endOf(paths.output,import_chunk_6GO5RDBX.claimedAnswerBytes);return replayed(spec,paths)}
-function replayed(spec,paths){const{answer}=(0,import_chunk_GVEZTPPZ.replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){
-const text=(0,import_chunk_527JQF7V.readRange)(file,-bytes,bytes)?.bytes.toString("utf8")??"";return text.trim()===""?null:text}
+"./chunk-6BRJEGU3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_B6Y6BHUG=load(
+"./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMC\
+QTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
+red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE",
+"MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH",
+"ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.
+map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(
+row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??"-"));const lines=(0,import_chunk_B6Y6BHUG.renderTable)((0,import_chunk_B6Y6BHUG.fitTable)(
+{head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){
+const{health}=(0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.conditionOf)(view));const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(
+view.spec);const{bar,eta,note}=(0,import_chunk_PG5AQQLM.progressCells)(view,barWidth);const isLive=!(0,import_chunk_HZZY6FEB.isEnded)(view.state);return{ID:view.
+id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.
+excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.
+excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_32CEE554.whatOf)(view)}}function paint(line,view,color){return view?
+line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.
+formatDuration)(state.duration_ms);const age=(0,import_chunk_EENKPOPM.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0;return(0,import_chunk_UNGYPAP3.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_HZZY6FEB.isEnded)(state)?(0,import_chunk_EENKPOPM.ageOf)(
+state.ended_at,(0,import_chunk_CL3BCQKO.nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)} ago`}function ownerOf(view){return(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
 
 },
-"./chunk-6CWYNHNN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_6GO5RDBX.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
-aborted;const view=await look2();if(event.seq===null||(0,import_chunk_Z5HWKFT5.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
-view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
-function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
-{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_7V7HQIKZ.checkpointOf)({...state,checkpoint:{...told,
-at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_7V7HQIKZ.
-livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_7V7HQIKZ.
-watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
-{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
-evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
-var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
-1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
-throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_Z5HWKFT5.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
-monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
-view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_Z5HWKFT5.isEnded)(view.state)||told.signal.aborted||
-told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
-told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
-pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
-0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
-const isArmed=(0,import_chunk_Z5HWKFT5.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_DAOF27DW.
-watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
-()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
-monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
-view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
-monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
-length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_Z5HWKFT5.
-isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_Z5HWKFT5.conditionOf)(
-view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_5Z3IZCRM.
-sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
-1e3,untilDue(view)+import_chunk_Z5HWKFT5.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_EENKPOPM.
-instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
-import_chunk_RKOVA4TT.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
-(0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
-e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_AJRNZQVF.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
-wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
-ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_7V7HQIKZ.
-findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
-max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
-choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_7V7HQIKZ.monitorAttention)(
-view,(0,import_chunk_Z5HWKFT5.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
-this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
-tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
-WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;
-const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
-()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
-until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
-until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
-watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_Z5HWKFT5.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
-beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
-get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_RRKK2KA3.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
-isGiven:false})}
+"./chunk-6DHAH5QL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_DOH37MC3=load("\
+./chunk-DOH37MC3.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
+"./chunk-I3DEZP3A.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");function isClaimed(root,key){return(0,import_chunk_S7M4UBSY.exists)(fileOf(root,key))}function fileOf(root,key){return import_node_path.default.join(
+(0,import_chunk_RRKK2KA3.rootPaths)(root).once,(0,import_chunk_L5OZSZHI.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){const file=fileOf(root,key);
+if((0,import_chunk_527JQF7V.createFile)(file,`${JSON.stringify(claim)}
+`))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
+key)):void 0}function requireClaim(file){const read=(0,import_chunk_527JQF7V.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
+"string"||typeof holder.asked!=="string"){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot read the once-key file ${file}: it is damaged`,"re\
+move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
+const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_527JQF7V.writeFile)(`${folder}\
+/events.ndjson`,`${JSON.stringify(event)}
+`,{sync:false});const state={...(0,import_chunk_L5OZSZHI.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_527JQF7V.writeJson)(
+`${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
+return(0,import_chunk_L5OZSZHI.hashOf)((0,import_chunk_L5OZSZHI.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
+run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
+lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
+request.asksForLatest)staff.resume="latest";return(0,import_chunk_L5OZSZHI.hashOf)((0,import_chunk_L5OZSZHI.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
+request),...askedIdle(request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.
+entries({...run,success_files:files}).filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.
+fromEntries(given)}var defaults={checkpoint_ms:import_chunk_6GO5RDBX.limits.checkpoint.default,sample_ms:import_chunk_6GO5RDBX.limits.sample.default,probe_ms:import_chunk_6GO5RDBX.
+limits.probe.default};function askedTimer({due_at,delay_ms,message,slot}){return{message,slot,...delay_ms===null?{due_at}:{delay_ms}}}function askedWaiting({watch,
+onStall}){const{start:_start,...asked}=watch??{};return{...watch?{watch:asked}:{},...onStall?{on_stall:onStall}:{}}}function askedIdle({handback,quietMs}){return{
+...handback?{handback:handback.dir}:{},...quietMs?{quiet_ms:quietMs}:{}}}function askedStaff(staff){const{mode,backend,program,model,profile,prompt,resume,custom,
+schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,backend,program,model,profile,prompt,resume},custom:custom?definition:null,...schema?
+{schema}:{},...base?{base:base.rev}:{}}}async function finishClaim(root,claim){if(!(0,import_chunk_V5ZZ3YHA.isId)(claim.id))throw new import_chunk_NVPF5LEY.FaultError(
+"state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,claim.id);
+const stage=(0,import_chunk_RRKK2KA3.stagePath)(root,claim.id);const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_6GO5RDBX.startLimitMs;while(!(0,
+import_chunk_S7M4UBSY.exists)(paths.launch)&&(0,import_chunk_CL3BCQKO.monotonicMs)()<until){const isStaged=(0,import_chunk_S7M4UBSY.exists)(stage);if(!(0,import_chunk_S7M4UBSY.
+exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_5Z3IZCRM.livenessOf)(claim.launcher)==="dead"){if(isStaged)(0,import_chunk_S7M4UBSY.moveFolder)(stage,
+paths.folder);return}await(0,import_chunk_CL3BCQKO.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){if(!(0,import_chunk_DOH37MC3.checkRoot)(
+root.folder))(0,import_chunk_DOH37MC3.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(root,request)?null:await planTree(request,
+stamp.id);const key=(0,import_chunk_L5OZSZHI.ensureKey)();(0,import_chunk_DOH37MC3.ensureRoot)(root.folder);const publish=()=>publishJob(root,request,{...stamp,
+planned},key);const job=request.admit?await(0,import_chunk_3RBSOS2I.withLock)((0,import_chunk_RRKK2KA3.rootPaths)(root.folder).lock,publish):await publish();if("\
+holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;try{if(worktree)(await Promise.
+resolve().then(()=>load("./worktree-CWVUNNGP.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_5D4XELJN.startWorker)(root.folder,spec,{paths},
+1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_RRKK2KA3.stagePath)(root.folder,spec.id));if(worktree)(await Promise.resolve().then(()=>load(
+"./worktree-CWVUNNGP.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
+const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const handback=admitted?.
+handback??request.handback??null;const spec=await makeSpec(root,{...request,warnings,handback},stamp,key);const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,
+spec.id);const stage=(0,import_chunk_RRKK2KA3.stagePath)(root.folder,spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_L5OZSZHI.
+defaultEngine.prepare()]);const claim=request.onceKey===null?null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,
+stage);return{holder:claim.holder}}isPromised=claim!==null;if(!(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError(
+"state_unusable",`cannot move ${stage} into place`);if(spec.timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)
+(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder);else undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_527JQF7V.
+syncFolder)(paths.folder);(0,import_chunk_527JQF7V.syncFolder)((0,import_chunk_RRKK2KA3.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_CL3BCQKO.
+nowMs)();const random=(0,import_chunk_L5OZSZHI.randomBytes)(22);return{createdMs,random,id:(0,import_chunk_V5ZZ3YHA.makeId)(verb,createdMs,random)}}async function planTree(request,id){
+return request.worktree==="new"?(await Promise.resolve().then(()=>load("./worktree-CWVUNNGP.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){
+return onceKey!==null&&isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,
+firstOutputMs,stallMs,onStall=null,maxLive=null,handback=null,quietMs=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,worktree,
+...rest}=request;const{cwd=request.cwd,...note}=planned??{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??null,created_at:(0,
+import_chunk_CL3BCQKO.isoOf)(createdMs),once_key:onceKey,engine:import_chunk_L5OZSZHI.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,deadline_mono_ms:(0,
+import_chunk_CL3BCQKO.monotonicMs)()+deadlineMs,kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,...onStall===
+null?{}:{on_stall:onStall},...maxLive===null?{}:{max_live:maxLive},...handback===null?{}:{handback},...quietMs===null?{}:{quiet_ms:quietMs},mark:(0,import_chunk_CTSRVJRC.
+toHex)(random.subarray(6)),launcher:(0,import_chunk_5Z3IZCRM.ownIdentity)(),environment:{digest:(0,import_chunk_L5OZSZHI.environmentDigest)(key),credentials:(0,
+import_chunk_ILIZNOH4.credentialNames)(request.credentials)}};return{...unsigned,mac:await(0,import_chunk_L5OZSZHI.macOf)(unsigned,key)}}async function stageJob(root,spec,stage){
+(0,import_chunk_527JQF7V.createFolder)(stage);const text=`${JSON.stringify(spec)}
+`;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
+wed`);const isDurable=(0,import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);if(spec.
+kind==="timer")writeArmed(spec,stage);(0,import_chunk_527JQF7V.writeFile)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
+function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_L5OZSZHI.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
+launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_DOH37MC3.checkRoot)(root.folder))return void 0;const holder=readClaim(
+root.folder,key);if(holder?.words!==(0,import_chunk_L5OZSZHI.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
+async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
+"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_I3DEZP3A.
+nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
+(0,import_chunk_S7M4UBSY.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
+FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
+"use another place with --state-dir DIR or JOB_STATE_DIR")}
 
 },
-"./chunk-6ESM6INQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findJob:()=>findJob,jobsFolder:()=>jobsFolder,listActive:()=>listActive,listJobs:()=>listJobs,noFolderFault:()=>noFolderFault,
-requireWholeId:()=>requireWholeId});module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_VB6XA2FR=load("./chunk-V\
-B6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk\
--NVPF5LEY.js");var import_node_path=builtin("node:path");function listJobs(root){return(0,import_chunk_VB6XA2FR.sortIds)((0,import_chunk_S7M4UBSY.listNames)((0,
-import_chunk_RRKK2KA3.rootPaths)(root).jobs).filter(import_chunk_VB6XA2FR.isId)).reverse()}function listActive(root){return(0,import_chunk_VB6XA2FR.sortIds)((0,
-import_chunk_S7M4UBSY.listNames)((0,import_chunk_RRKK2KA3.rootPaths)(root).active).filter(import_chunk_VB6XA2FR.isId))}function findJob(root,text){const list=listCommand(
-root);if(!(0,import_chunk_VB6XA2FR.isIdPrefix)(text)){throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot take ${JSON.stringify(text)} as a job id:\
- ids look like run-mik3x9ab-4f7q2z`,list)}const all=(0,import_chunk_S7M4UBSY.listNames)((0,import_chunk_RRKK2KA3.rootPaths)(root.folder).jobs).filter(import_chunk_VB6XA2FR.
-isId);if(all.includes(text))return requireFolder(root,text);const matches=all.filter(id=>id.startsWith(text));if(matches.length===1)return requireFolder(root,matches[0]);
-if(matches.length===0)throw unknownJob(root,text);const shown=(0,import_chunk_VB6XA2FR.sortIds)(matches).slice(-5).join(", ");throw new import_chunk_NVPF5LEY.FaultError(
-"ambiguous_id",`cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,"give more of the id")}function requireWholeId(root,text){
-const id=findJob(root,text);if(id===text)return id;throw new import_chunk_NVPF5LEY.FaultError("ambiguous_id",`cannot take the short id ${text}: this command nee\
-ds the whole id`,`the one job that begins so is ${id}`)}function jobsFolder(root){return import_node_path.default.join(root,"jobs")}function requireFolder(root,id){
-const folder=import_node_path.default.join((0,import_chunk_RRKK2KA3.rootPaths)(root.folder).jobs,id);const facts=(0,import_chunk_S7M4UBSY.factsOf)(folder);if(facts?.
-kind==="folder")return id;if(!facts)throw unknownJob(root,id);throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use job ${id}: ${folder} is no\
- folder of its own`)}function noFolderFault(root,what){if((0,import_chunk_S7M4UBSY.factsOf)(root.folder))return void 0;return new import_chunk_NVPF5LEY.FaultError(
-"unknown_job",`cannot find ${what}: there is no state folder ${root.folder}`,"go to the worktree where it was started (the state of jobs lies per worktree), or \
-name the folder with --state-dir DIR")}function unknownJob(root,text){const fault=noFolderFault(root,`job ${text}`);if(fault)return fault;return new import_chunk_NVPF5LEY.
-FaultError("unknown_job",`cannot find job ${text}: there is no such job in the state folder ${root.folder}`,`${listCommand(root)}, or name another folder with -\
--state-dir DIR`)}function listCommand(root){return`list them with: ${(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"status",...root.
-option])}`}
+"./chunk-6GKZVAYV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
+module.exports=stdin_exports;var import_chunk_32MTA6CI=load("./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_F4YG5CRF=load(
+"./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
+"./chunk-FG4NKBTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load(
+"./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,import_chunk_527JQF7V.readJson)(paths.resultRecord);
+const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.filter(isResultNote);return[...results.map(note=>`${note.
+required?"success file":"result path"}: ${(0,import_chunk_FG4NKBTV.describeResult)(note)}`),...run.log?[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:
+[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_PII37J4B.taskWords)(state)}`]:[]]}function isResultNote(value){
+if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===null||typeof one==="string";const isSize=size===
+null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){const failed=(0,import_chunk_3MGMFZ3C.
+failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;if(!spec?.staff||!(0,import_chunk_HZZY6FEB.
+isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,import_chunk_527JQF7V.readJson)(
+paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_EG6BC3VZ.isChanges)(changes))return notes;notes.push(`workspace\
+: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_F4YG5CRF.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;const{take_over:commands}=read.
+value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){for(const command of commands.
+slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({mode,profile}){
+return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restricted")}function tellEnded(context,view){
+if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,64*1024*1024)?.bytes;if(!deliverable&&!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_HZZY6FEB.goneError)(view.id,view.paths);const notes=[header(view),...runNotes(view),...omittedNotes(
+view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_32MTA6CI.handbackLine)(view);if(handback!==null)notes.push(
+`hand-back: ${handback}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));if((0,import_chunk_TIQZMBM4.isUnfinished)(view.state)&&(0,import_chunk_TIQZMBM4.
+isContinuable)(view.paths,view.state))notes.push(`go on: ${import_chunk_I3DEZP3A.nextCommands.continue(view.id,view.spec?.state_option??[])}`);if(!deliverable)notes.
+push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
+state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}
+function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_EENKPOPM.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),...whatIsThere(view.paths),...times}}function forTerminal(bytes){const text=(0,
+import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}
+`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_I3DEZP3A.nextCommands.doctor(view.id,view.spec?.state_option??
+[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
+[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
+message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
+join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
+kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
+output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
+formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
+try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_F4YG5CRF.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
+const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
+error)}}
 
 },
 "./chunk-6GO5RDBX.js": function (module, exports) {
@@ -1107,55 +1217,6 @@ unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var impo
 chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(timer.message),import_chunk_6GO5RDBX.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
 0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
-
-},
-"./chunk-6LUFZJPJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
-module.exports=stdin_exports;var import_chunk_I6KE23EL=load("./chunk-I6KE23EL.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_F4YG5CRF=load(
-"./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
-"./chunk-FG4NKBTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,import_chunk_527JQF7V.readJson)(paths.resultRecord);
-const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.filter(isResultNote);return[...results.map(note=>`${note.
-required?"success file":"result path"}: ${(0,import_chunk_FG4NKBTV.describeResult)(note)}`),...run.log?[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:
-[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_PII37J4B.taskWords)(state)}`]:[]]}function isResultNote(value){
-if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===null||typeof one==="string";const isSize=size===
-null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){const failed=(0,import_chunk_3MGMFZ3C.
-failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;if(!spec?.staff||!(0,import_chunk_Z5HWKFT5.
-isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,import_chunk_527JQF7V.readJson)(
-paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_EG6BC3VZ.isChanges)(changes))return notes;notes.push(`workspace\
-: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_F4YG5CRF.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;const{take_over:commands}=read.
-value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){for(const command of commands.
-slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({mode,profile}){
-return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restricted")}function tellEnded(context,view){
-if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,64*1024*1024)?.bytes;if(!deliverable&&!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_Z5HWKFT5.goneError)(view.id,view.paths);const notes=[header(view),...runNotes(view),...omittedNotes(
-view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_I6KE23EL.handbackLine)(view);if(handback!==null)notes.push(
-`hand-back: ${handback}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));if((0,import_chunk_TIQZMBM4.isUnfinished)(view.state)&&(0,import_chunk_TIQZMBM4.
-isContinuable)(view.paths,view.state))notes.push(`go on: ${import_chunk_I3DEZP3A.nextCommands.continue(view.id,view.spec?.state_option??[])}`);if(!deliverable)notes.
-push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
-state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}
-function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_EENKPOPM.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),...whatIsThere(view.paths),...times}}function forTerminal(bytes){const text=(0,
-import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}
-`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_I3DEZP3A.nextCommands.doctor(view.id,view.spec?.state_option??
-[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
-[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
-message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
-join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
-kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
-output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
-formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
-try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_F4YG5CRF.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
-const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
-error)}}
 
 },
 "./chunk-6MDRQJKZ.js": function (module, exports) {
@@ -1223,58 +1284,12 @@ if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw impossibl
 root===folder?entries.length+(rest?.count??0):1}
 
 },
-"./chunk-6MSACZGC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_I6KE23EL=load("./chunk-I6KE23EL.js");var import_chunk_3MGMFZ3C=load(
-"./chunk-3MGMFZ3C.js");var import_chunk_TNLPXBRJ=load("./chunk-TNLPXBRJ.js");var import_chunk_GSPPDF5H=load("./chunk-GSPPDF5H.js");var import_chunk_UWP3QNYQ=load(
-"./chunk-UWP3QNYQ.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_PII37J4B=load(
-"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_UWP3QNYQ.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_TNLPXBRJ.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_Z5HWKFT5.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
-reason})`:""}`],["queue",(0,import_chunk_I6KE23EL.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_Z5HWKFT5.isEnded)(state)?
-null:(0,import_chunk_I6KE23EL.progressLine)(view)],["watch",(0,import_chunk_I6KE23EL.watchLine)(view)],["hand-back",(0,import_chunk_I6KE23EL.handbackLine)(view)],
-["notify",(0,import_chunk_3MGMFZ3C.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
-null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_TNLPXBRJ.timeOf)(view)}${ended===null?"":
-`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_TNLPXBRJ.ownerOf)(view):null],["backend",agentOf(view)],["\
-due",spec?.timer?(0,import_chunk_6I474T6Z.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
-t",(0,import_chunk_GSPPDF5H.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
-"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
-...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
-join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_Z5HWKFT5.isEnded)(state)?`${(0,import_chunk_PII37J4B.
-oneLine)(identity)}: ${(0,import_chunk_PII37J4B.taskWords)(state)}`:(0,import_chunk_PII37J4B.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_Z5HWKFT5.
-isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
-/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_Z5HWKFT5.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
-return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_4WBN5L3B.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
-const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
-odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
-import_chunk_FG4NKBTV.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_Z5HWKFT5.isEnded)(
-state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_UWP3QNYQ.progressOf)(
-view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
-plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
-status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
-
-},
 "./chunk-6PFAPK5K.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{exitCodeOf:()=>exitCodeOf,exitCodeOfAll:()=>exitCodeOfAll,exitCodes:()=>exitCodes});module.exports=stdin_exports;var exitCodes={
 done:0,fault:1,pending:2,unsuccessful:3,canceled:4};var codeOfState={queued:exitCodes.pending,starting:exitCodes.pending,running:exitCodes.pending,stopping:exitCodes.
 pending,done:exitCodes.done,failed:exitCodes.unsuccessful,timed_out:exitCodes.unsuccessful,crashed:exitCodes.unsuccessful,canceled:exitCodes.canceled};function exitCodeOf(state){
 return codeOfState[state]}function exitCodeOfAll(states){const codes=states.map(exitCodeOf);for(const code of[exitCodes.pending,exitCodes.unsuccessful,exitCodes.
 canceled]){if(codes.includes(code))return code}return exitCodes.done}
-
-},
-"./chunk-6USLZJ2A.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>attachWorker});module.exports=stdin_exports;var import_chunk_DHQEFUH3=load("./chunk-DHQEFUH3.js");
-var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_Y4XQPE7F=load("./chunk-Y4XQPE7F.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");
-var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function attachWorker(view,isDue){if(!await(0,
-import_chunk_Y4XQPE7F.mayAct)(view))return;try{await(0,import_chunk_3RBSOS2I.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_Z5HWKFT5.inspect)(view.
-root,view.id);if(isDue(now))await attach(now)})}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code!=="busy")throw error}}async function attach(view){
-if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_6GO5RDBX.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
-import_chunk_6GO5RDBX.promptReplacements-1));const facts=(0,import_chunk_S7M4UBSY.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.
-modifiedMs<pause)return;if(view.launch)((0,import_chunk_4WBN5L3B.findEngine)(view.spec.engine)??import_chunk_4WBN5L3B.defaultEngine).signal(view.launch.worker,"\
-SIGKILL");await(0,import_chunk_DHQEFUH3.startWorker)(view.root,view.spec,view,generation)}
 
 },
 "./chunk-72KZNFGA.js": function (module, exports) {
@@ -1324,100 +1339,51 @@ const facts=(0,import_chunk_S7M4UBSY.factsOf)(folder);return!facts||facts.kind==
 "preflight",`cannot change the settings ${file}: ${why}`)}
 
 },
-"./chunk-73VZ6KLU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_YNBF4JBX=load("./chunk-YNBF4JBX.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_QZ543KRA=load("./chun\
-k-QZ543KRA.js");var import_chunk_BCJB4ZKH=load("./chunk-BCJB4ZKH.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_CPHCOYQO=load("./ch\
-unk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./\
-chunk-I3DEZP3A.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("\
-./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_I3DEZP3A.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_I3DEZP3A.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_6GO5RDBX.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_6GO5RDBX.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_6GO5RDBX.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_QZ543KRA.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
-worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
-import_chunk_QZ543KRA.launchWords)(input),notify:await(0,import_chunk_QZ543KRA.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.
-durationOrDefault("timeout"),killGraceMs:import_chunk_6GO5RDBX.limits.staffKillGrace.default,maxOutputBytes:import_chunk_6GO5RDBX.limits.maxOutput.default,firstOutputMs:job.
-firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??
-null,onStall:job.onStall??(0,import_chunk_QZ543KRA.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.
-dir,baseline:{}}:null,warnings:[...(0,import_chunk_YNBF4JBX.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
-false,credentials:(0,import_chunk_PCWSDVLX.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_CPHCOYQO.settleLost)(root.folder);const admit=async()=>{
-const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_BCJB4ZKH.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_LOOIDGC7.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.
-cwd);return(0,import_chunk_QZ543KRA.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){const given=input.
-text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,undoHandback}=await Promise.
-resolve().then(()=>load("./handback-47WR7UAZ.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.cwd,cwd:job.cwd,worktree,
-stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(root,plan),undo:()=>undoHandback(
-plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-CWVUNNGP.js"));const root=(0,import_chunk_3S6B2MGW.
-findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){
-if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared\
- with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_YNBF4JBX.requireFreeConversation)(
-root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_CPHCOYQO.findNeighbours)(root,staff,request.
-cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_CPHCOYQO.neighbourWarning)(id,(0,import_chunk_CPHCOYQO.modeOf)(root.folder,id))),told:id=>(0,import_chunk_CPHCOYQO.
-tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_YNBF4JBX.makeStaffPart)({...words,stateRoot:context.
-root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
-const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_D7NDCQQA.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
-text("profile")}
+"./chunk-73DIQDKJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
+neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
+"./chunk-I3DEZP3A.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);
+const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
+find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
+nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_I3DEZP3A.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
+"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
+try{const folder=(0,import_chunk_RRKK2KA3.jobPaths)(root,id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
+kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
+factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
+20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
+a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_EENKPOPM.
+readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_YPCCD7EW.
+listActive)(root))await unlessGone(()=>(0,import_chunk_PISISLGS.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_L5OZSZHI.readKey)();
+const found=[];for(const id of(0,import_chunk_YPCCD7EW.listActive)(root)){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,
+id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_L5OZSZHI.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
+value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_HZZY6FEB.conditionOf)((0,import_chunk_HZZY6FEB.inspect)(root,id))}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_PISISLGS.
+isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
+import_chunk_3S6B2MGW.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
+folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
+a,b)||isBelow(b,a))}
 
 },
-"./chunk-7FDYZHHG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_DAOF27DW=load("./chunk-\
-DAOF27DW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_3RBSOS2I=load("./chun\
-k-3RBSOS2I.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./ch\
-unk-4WBN5L3B.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./\
-chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("\
-./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_RRKK2KA3.rootPaths)(question.root).shared,`${(0,
-import_chunk_4WBN5L3B.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_6GO5RDBX.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_6GO5RDBX.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_3RBSOS2I.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_RRKK2KA3.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
-import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_4WBN5L3B.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_6GO5RDBX.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_4WBN5L3B.sameMac)(await(0,import_chunk_4WBN5L3B.macOfAnswer)(rest,userKey),mac)?
-stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_6GO5RDBX.sharedBytes)??
-"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_6GO5RDBX.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
-import_chunk_4WBN5L3B.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_6GO5RDBX.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-J24LN2TK.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_6GO5RDBX.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_TUOBAW6V.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_Z5HWKFT5.isEnded)(view.state))view=await(mayAttach?import_chunk_RKOVA4TT.refreshAttached:import_chunk_RKOVA4TT.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_Z5HWKFT5.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_Z5HWKFT5.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_DAOF27DW.watchFifo)((0,import_chunk_RRKK2KA3.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_6GO5RDBX.
-toolGraceMs+import_chunk_6GO5RDBX.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+"./chunk-74ME3HTL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_6DHAH5QL=load("./chunk-6DHAH5QL.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_4L76UZH5.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_4L76UZH5.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_6DHAH5QL.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RRKK2KA3.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_4L76UZH5.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
 "./chunk-7HSTAZP3.js": function (module, exports) {
@@ -1543,6 +1509,23 @@ const words2=["pr","checks",String(number),"--repo",repo,"--json","name,state,bu
 "answer")return/no (?:checks|commit)/i.test(answer.message)?[]:answer;return rowsOf(answer.value)?.map(readCheck)??unexpected("gh pr checks gave no list")}
 
 },
+"./chunk-7LS6ZISF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-BYWLCCFE.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-CSM3OWZZ.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-MEOQ3CH2.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-S5GVCZX5.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-I6DMCDYI.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-76NCUUFT.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-BWVCZCAM.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-MBCJCHRU.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-3KP3SYQP.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-HRASWFYH.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-O3MZCXKW.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-V2IRAETT.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-BRLZECVG.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-RYAH4A67.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-WM3X6F67.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-HYW3Y6KJ.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-QCQYMHHB.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-3NAYPMQV.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-FRJU3UAR.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-HBUQUVLC.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-YKUYQOW5.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-INCAO6BL.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-F3DXZUJY.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+
+},
 "./chunk-7LUFXQWN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{isToolSession:()=>isToolSession,noteToolSession:()=>noteToolSession});module.exports=stdin_exports;var sessions=new Set;
 var lingerMs=1e3;function isToolSession(session){return sessions.has(session)}function noteToolSession(pid){if(pid===void 0)return()=>void 0;sessions.add(pid);return()=>setTimeout(
@@ -1567,108 +1550,9 @@ readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return nul
 null}
 
 },
-"./chunk-7V7HQIKZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,handbackSeen:()=>handbackSeen,healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,
-monitorAttention:()=>monitorAttention,queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;
-var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
-var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");
-var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");
-var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;var pathBytes=1e3;function isHealth(value){
-return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||n===null||(0,import_chunk_EENKPOPM.
-instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{n,at:value.at,elapsed_seconds:numberOf(
-value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.completed),total:numberOf(value.total),
-eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,nameBytes)}}var livenessWords=["worki\
-ng","waiting","dead_wait","unknown"];function livenessSeen(state){const value=asObject(state.liveness);if(!value||!livenessWords.includes(value.word)||(0,import_chunk_EENKPOPM.
-instantOf)(value.at)===null)return null;return{word:value.word,reason:textOf(value.reason,sentenceBytes)??"",observations:numberOf(value.observations)??1,at:value.
-at}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(
-value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_6GO5RDBX.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,
-...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??
-0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(
-state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),
-every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,import_chunk_527JQF7V.readJson)(cursor);
-return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)return null;const{slot,...facts}=(0,
-import_chunk_6I474T6Z.timerFacts)(spec.timer);const due=(0,import_chunk_EENKPOPM.instantOf)(facts.due_at);const rest=due===null||state.ended_at!==null?null:Math.
-max(0,due-(0,import_chunk_CL3BCQKO.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,nameBytes)}}function queueSeen(view){
-if(!(0,import_chunk_Z5HWKFT5.isQueued)(view))return null;const{place,live,behind}=asObject(view.state.queue)??{};const ids=Array.isArray(behind)?behind.filter(id=>typeof id===
-"string"&&(0,import_chunk_VB6XA2FR.isId)(id)):[];return{place:numberOf(place),live:numberOf(live),max_live:view.spec?.max_live??0,behind:ids.slice(0,import_chunk_6GO5RDBX.
-queueNamed)}}function handbackSeen({spec,state}){if(!spec?.handback)return null;const value=asObject(state.handback);return{dir:(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(String(spec.handback.dir)),pathBytes),told:numberOf(value?.told)??0,newest:textOf(value?.newest,nameBytes),frozen:value?.frozen===
-true}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
-"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
-"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
-attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_Z5HWKFT5.isEnded)(state))return{health:state.health,attention_kind:null};
-const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
-if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
-switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
-return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
-never_started":return{cause:"end_unstored",reason:"it is over, and its end could not be stored from here"};case"supervised":case"unseen":return stoppedWorker(view)??
-staleLease(view)??missingCheckpoint(view);default:return void 0}}function goneWords(view,condition){const{spec,launch,paths}=view;if((0,import_chunk_Z5HWKFT5.isQueued)(
-view))return"the worker that waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one";if(spec?.kind==="watch")return"the \
-worker is gone and nobody looks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under\
- its shim, and the next wait attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts \
-a new one; see ${paths.workerLog}`}function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.kind==="watch"?"\
-nobody looks at the condition":"the command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;
-return{cause:"worker_stopped",reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_4WBN5L3B.findEngine)(spec?.engine??"local")??import_chunk_4WBN5L3B.
-defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&!(first&&(0,import_chunk_5Z3IZCRM.
-sameIdentity)(first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_6GO5RDBX.
-leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
-const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
-state);const since=(0,import_chunk_EENKPOPM.instantOf)(last?.at)??(0,import_chunk_EENKPOPM.instantOf)(state.started_at)??(0,import_chunk_EENKPOPM.instantOf)(state.
-created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_6GO5RDBX.limits.probe.default:0;const patience=every+probe+
-import_chunk_6GO5RDBX.checkpointGraceMs;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??
-every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.
-formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec,turn},offsetMs){if(!spec||
-(turn?.boot_id??spec.launcher.boot_id)!==(0,import_chunk_5Z3IZCRM.bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_CL3BCQKO.monotonicMs)()-((0,import_chunk_Z5HWKFT5.
-boundOf)(spec,turn)-spec.deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return livenessSeen(
-state)?.reason??watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!=="running")return false;const output=(0,import_chunk_S7M4UBSY.factsOf)(
-paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_CL3BCQKO.nowMs)()-output.modifiedMs<import_chunk_6GO5RDBX.progressingMs}
-
-},
-"./chunk-AJRNZQVF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{JournalScan:()=>JournalScan,eventsIn:()=>eventsIn});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./\
-chunk-ILRLY4JU.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var shortestLine=40;var EventChain=class{last;greatestBase;skipped=0;constructor(offset){
-this.greatestBase=offset===0?import_chunk_ILRLY4JU.maxSeq/2:Math.ceil(offset/shortestLine)+1}take(line){const event=eventIn(line);if(event&&this.isNext(event.seq)){
-this.last=event.seq;this.skipped=0;return event}this.skipped+=1;return void 0}pass(){this.skipped+=1}isNext(seq){if(this.last===void 0)return seq<=this.greatestBase;
-return seq>this.last&&seq<=this.last+1+this.skipped}};function eventsIn(text,offset){const lines=text.split("\n").filter(line=>line!=="");if(offset>0)dropStrayBase(
-lines);const chain=new EventChain(offset);return lines.flatMap(line=>chain.take(line)??[])}function dropStrayBase(lines){const found=[];for(const[at,line]of lines.
-entries()){const event=eventIn(line);if(!event)continue;found.push({at,seq:event.seq});const[one,two]=found.slice(-2);if(!one||!two)continue;if(two.seq>one.seq&&
-two.seq<=one.seq+two.at-one.at){lines.splice(0,one.at);return}}}function eventIn(line){try{const value=JSON.parse(line);if(typeof value!=="object"||value===null)
-return void 0;const{seq}=value;return Number.isSafeInteger(seq)&&seq>0&&seq<=import_chunk_ILRLY4JU.maxSeq?value:void 0}catch{return void 0}}var chunkBytes=256*1024;
-var atMostBytes=64*1024*1024;var JournalScan=class{file;offset;rest=Buffer.alloc(0);isInside=false;chain=new EventChain(0);constructor(file){this.file=file}get isTorn(){
-return this.isInside||this.rest.length>0}read(tell){for(;;){const part=(0,import_chunk_527JQF7V.readRange)(this.file,this.offset??-atMostBytes,chunkBytes);if(!part)
-return;if(this.offset===void 0){this.offset=Math.max(0,part.size-atMostBytes);this.isInside=this.offset>0;this.chain=new EventChain(this.offset)}else if(part.size<
-this.offset){this.reset();continue}if(part.bytes.length===0)return;this.offset+=part.bytes.length;this.take(part.bytes,tell)}}reset(){this.offset=0;this.rest=Buffer.
-alloc(0);this.isInside=false;this.chain=new EventChain(0)}take(bytes,tell){const text=this.rest.length===0?bytes:Buffer.concat([this.rest,bytes]);let from=0;for(let end=text.
-indexOf(10);end>=0;end=text.indexOf(10,from)){const event=!this.isInside&&end>from?this.chain.take(text.toString("utf8",from,end)):void 0;if(event)tell(event);if(this.
-isInside)this.chain.pass();this.isInside=false;from=end+1}this.rest=Buffer.from(text.subarray(from));if(this.rest.length<=2*import_chunk_6GO5RDBX.eventLineBytes)
-return;this.rest=Buffer.alloc(0);this.isInside=true}};
-
-},
-"./chunk-AMTFFWD6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimJob:()=>claimJob,renewLease:()=>renewLease});module.exports=stdin_exports;var import_chunk_DAOF27DW=load("./ch\
-unk-DAOF27DW.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_Z5HWKFT5=load("./\
-chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_5Z3IZCRM=load("\
-./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var reserveBytes=32*1024;async function claimJob(root,id){
-const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const read=(0,import_chunk_EENKPOPM.readSpec)(paths);if(read.kind!=="ok")throw new Error(`cannot read th\
-e spec of job ${id}: ${read.kind==="damaged"?read.reason:"it is missing"}`);const spec=read.value;if(!await(0,import_chunk_4WBN5L3B.isGenuine)(spec,(0,import_chunk_4WBN5L3B.
-readKey)()))throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);const hasFifo=await(0,import_chunk_DAOF27DW.makeFifo)(paths.
-leaseFifo);return(0,import_chunk_3RBSOS2I.withLock)(paths.lock,()=>{if((0,import_chunk_Z5HWKFT5.isEnded)((0,import_chunk_Z5HWKFT5.inspect)(root,id).state))return void 0;
-const self=(0,import_chunk_5Z3IZCRM.ownIdentity)();const other=(0,import_chunk_EENKPOPM.readWorker)(paths);if(other.kind==="ok"&&!(0,import_chunk_5Z3IZCRM.sameIdentity)(
-other.value.worker,self)&&(0,import_chunk_5Z3IZCRM.livenessOf)(other.value.worker)==="alive")return void 0;const release=hasFifo&&(0,import_chunk_DAOF27DW.holdFifo)(
-paths.leaseFifo)||(()=>void 0);const known=other.kind==="ok"?other.value:{shim:null,child:null,cgroup:null};const cgroup=known.cgroup??((0,import_chunk_S7M4UBSY.
-exists)(paths.started)||spec.run?.status_cmd?null:(0,import_chunk_PZGY5XKU.makeCgroup)(id));(0,import_chunk_527JQF7V.writeJson)(paths.lease,{worker:self},{sync:false});
-(0,import_chunk_527JQF7V.writeJson)(paths.worker,{worker:self,shim:known.shim,child:known.child,fifo:hasFifo,cgroup},{sync:false});setAside(paths);const launch=(0,
-import_chunk_EENKPOPM.readLaunch)(paths);return{root,paths,spec,turn:null,self,generation:launch.kind==="ok"?launch.value.generation:1,hasFifo,cgroup,release}})}
-function renewLease(paths){return(0,import_chunk_S7M4UBSY.touch)(paths.lease,(0,import_chunk_CL3BCQKO.nowMs)())}function setAside(paths){try{(0,import_chunk_527JQF7V.
-writeFile)(paths.reserve,new Uint8Array(reserveBytes).fill(32),{sync:false})}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??
-""))throw error}}
-
-},
-"./chunk-ATBIX4KX.js": function (module, exports) {
+"./chunk-7OF5RSDO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");
-var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_LQSQYZEW=load("./chunk-LQSQYZEW.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");
+var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_QYMKVTXI=load("./chunk-QYMKVTXI.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");
 var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");
 var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");
 var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
@@ -1691,17 +1575,195 @@ evidenceChars,import_chunk_6GO5RDBX.excerptBytes))}function leftWarning(reason,t
 0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
 eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
 elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
-return(0,import_chunk_LQSQYZEW.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-CJOGOZLT.js"))).withHandback(job,ending));if(!run)return(0,
-import_chunk_LQSQYZEW.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_FG4NKBTV.
-noteResults)(run),run.log?(0,import_chunk_LQSQYZEW.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,nobody),{reason:ending.
-reason,isStarted:tree!==null})]);return(0,import_chunk_LQSQYZEW.conclude)(job,{...ending,results,ownLog,task})}
+return(0,import_chunk_QYMKVTXI.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-DSECMBEW.js"))).withHandback(job,ending));if(!run)return(0,
+import_chunk_QYMKVTXI.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_FG4NKBTV.
+noteResults)(run),run.log?(0,import_chunk_QYMKVTXI.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,nobody),{reason:ending.
+reason,isStarted:tree!==null})]);return(0,import_chunk_QYMKVTXI.conclude)(job,{...ending,results,ownLog,task})}
 
 },
-"./chunk-B6G2LG3O.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{keepLease:()=>keepLease,makeTicker:()=>makeTicker});module.exports=stdin_exports;var import_chunk_AMTFFWD6=load("./\
-chunk-AMTFFWD6.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");function makeTicker(claim,tick,everyMs=1e3){const second=setInterval(tick,everyMs);const release=keepLease(
-claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clearInterval(second);release();clearTimeout(first);process.off("SIGURG",tick)}}function keepLease(claim){
-const lease=setInterval(()=>(0,import_chunk_AMTFFWD6.renewLease)(claim.paths),import_chunk_6GO5RDBX.leaseMs);return()=>clearInterval(lease)}
+"./chunk-7UFJRS7R.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_GVEZTPPZ=load(
+"./chunk-GVEZTPPZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var claimsSchema="pi-completion/v1";var statuses=["done","blocked","partial"];var testResults=[
+"pass","fail","skip"];var claimsForm=`After that, end with one fenced block that is opened by \`\`\`completion on a line of its own and holds one JSON object: {"sc\
+hema": "${claimsSchema}", "status": "done" | "partial" | "blocked", "blockedReason": "only when blocked", "summary": "one line", "commits": [{"sha": "...", "sub\
+ject": "..."}], "filesChanged": ["path relative to the folder"], "tests": [{"name": "...", "result": "pass" | "fail" | "skip"}], "commands": [{"command": "...",\
+ "exitCode": 0}], "openIssues": ["..."]}. Claim only what you really did: it is checked.`;var most={text:1e4,line:4096,entries:1e3,commits:100};var SchemaFault=class extends Error{fieldPath;constructor(fieldPath,reason){
+super(reason);this.fieldPath=fieldPath}};function readClaims(value){const block=objectAt("",value);const schema=block.schema;if(schema!==claimsSchema)throw new SchemaFault(
+"schema",`${show(schema)}; allowed: ${claimsSchema}`);const status=wordAt("status",block.status,statuses);const reason=block.blockedReason??null;if(status==="bl\
+ocked"||reason!==null)filledAt("blockedReason",reason);return{schema,status,summary:filledAt("summary",block.summary),commands:listAt("commands",block.commands,
+most.entries,(at,one)=>{const{command,exitCode,note}=objectAt(at,one);return{command:filledAt(`${at}.command`,command,most.line),exitCode:codeAt(`${at}.exitCode`,
+exitCode??null),note:noteAt(`${at}.note`,note)}}),tests:listAt("tests",block.tests,most.entries,(at,one)=>{const{name:title,result,note}=objectAt(at,one);return{
+name:filledAt(`${at}.name`,title,most.line),result:wordAt(`${at}.result`,result,testResults),note:noteAt(`${at}.note`,note)}}),commits:listAt("commits",block.commits,
+most.commits,(at,one)=>{const{sha,repo,subject}=objectAt(at,one);return{sha:shaAt(`${at}.sha`,sha),repo:repoAt(`${at}.repo`,repo??null),subject:noteAt(`${at}.su\
+bject`,subject)}}),filesChanged:listAt("filesChanged",block.filesChanged,most.entries,pathAt),openIssues:listAt("openIssues",block.openIssues,most.entries,(at,one)=>filledAt(
+at,one)),blockedReason:reason===null?null:filledAt("blockedReason",reason)}}function objectAt(at,value){if(typeof value!=="object"||value===null||Array.isArray(
+value))throw new SchemaFault(at,`${show(value)}; allowed: an object`);return value}function listAt(at,value,limit,read){if(value===void 0||value===null)return[];
+if(!Array.isArray(value))throw new SchemaFault(at,`${show(value)}; allowed: a list`);if(value.length>limit)throw new SchemaFault(at,`${value.length} entries; at\
+ most ${limit}`);return value.map((one,n)=>read(`${at}[${n}]`,one))}function wordAt(at,value,allowed){const found=allowed.find(one=>one===value);if(found===void 0)
+throw new SchemaFault(at,`${show(value)}; allowed: ${allowed.join(", ")}`);return found}function filledAt(at,value,limit=most.text){if(typeof value!=="string")throw new SchemaFault(
+at,`${show(value)}; allowed: a text`);if(value.length>limit)throw new SchemaFault(at,`${value.length} characters; at most ${limit}`);const text=(0,import_chunk_LXK2ZILE.
+plainText)(value).trim();if(text==="")throw new SchemaFault(at,"it is empty");return text}function noteAt(at,value){return value===void 0||value===null||value===
+""?null:filledAt(at,value)}function codeAt(at,value){if(value===null||Number.isSafeInteger(value))return value;throw new SchemaFault(at,`${show(value)}; allowed\
+: a whole number, or null`)}function shaAt(at,value){if(typeof value==="string"&&/^[0-9a-f]{7,64}$/i.test(value))return value.toLowerCase();throw new SchemaFault(
+at,`${show(value)}; allowed: 7 to 64 hex digits`)}function repoAt(at,value){if(value===null)return null;const isPath=typeof value==="string"&&value.startsWith("\
+/")&&value.length<=most.line;if(!isPath||value.includes("\0"))throw new SchemaFault(at,`${show(value)}; allowed: an absolute path`);return value}function pathAt(at,value){
+const isPath=typeof value==="string"&&value!==""&&value.length<=most.line&&!value.includes("\0");if(!isPath||value.startsWith("/")||value.split("/").includes(".\
+."))throw new SchemaFault(at,`${show(value)}; allowed: a relative path without ..`);return value}function show(value){if(typeof value==="string")return`${JSON.stringify(
+(0,import_chunk_LXK2ZILE.plainText)(value.slice(0,60)))}${value.length>60?"...":""}`;if(typeof value==="object"&&value!==null)return Array.isArray(value)?"a lis\
+t":"an object";return value===void 0?"it is missing":String(value)}function parseClaims(answer){const found=findBlock(answer);if(found==="none")return blockFault(
+"NO_BLOCK","it holds no completion block (a fenced block that begins with ```completion)");if(found==="unclosed")return blockFault("UNCLOSED_FENCE","its last co\
+mpletion block is not closed");const bytes=(0,import_chunk_LXK2ZILE.byteLength)(found.text);if(bytes>import_chunk_6GO5RDBX.claimsBytes)return blockFault("OVERSI\
+ZED_BLOCK",`its completion block has ${bytes} bytes; at most ${import_chunk_6GO5RDBX.claimsBytes}`);return parseBlock(found.text)}function blockFault(code,message,fieldPath=null){
+return{kind:"fault",error:{code,message,fieldPath}}}function parseBlock(text){let value;try{value=JSON.parse(text)}catch{const reason=(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_35CMASYX.jsonFault)(text)??""),240);return blockFault("MALFORMED_JSON",`the JSON of its completion block doe\
+s not parse: ${reason}`)}try{return{kind:"ok",claims:readClaims(value)}}catch(error){if(!(error instanceof SchemaFault))throw error;const where=error.fieldPath===
+""?"the completion block":error.fieldPath;return blockFault("SCHEMA_VIOLATION",`${where} is not as it must be: ${error.message}`,error.fieldPath)}}function findBlock(answer){
+let found="none";let open;for(const{line,from,next}of(0,import_chunk_GVEZTPPZ.linesOf)(answer)){const fence=(0,import_chunk_GVEZTPPZ.fenceOf)(line);if(!fence)continue;
+if(open&&(0,import_chunk_GVEZTPPZ.closes)(fence,open)){const text=answer.slice(open.from,from).trim();if(isCompletion(open)||isJson(open)&&namesSchema(text))found=
+{text};open=void 0}else if(!open||isCompletion(fence)&&fence.mark===open.mark&&fence.length>=open.length){open={...fence,from:next}}}if(open&&(isCompletion(open)||
+isJson(open)&&namesSchema(answer.slice(open.from))))return"unclosed";return found}function isCompletion({info}){return/^completion$/i.test(info)}function isJson({
+info}){return/^json$/i.test(info)}function namesSchema(text){return/^\s*\{/.test(text)&&/"schema"\s*:\s*"pi-completion\//.test(text)}function claimsOf(view){const{
+spec}=view;if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state))return blockFault("NO_BLOCK","it is not finished");if(view.damage!==null||spec===null)return blockFault(
+"NO_BLOCK","its record cannot be read");if(spec.kind!=="staff"&&spec.kind!=="run")return blockFault("NO_BLOCK",`a ${spec.kind} claims nothing: it has no answer`);
+const answer=spec.kind==="run"?endOf(view.paths.output,import_chunk_6GO5RDBX.claimedOutputBytes):answerOf(view,spec);return answer===null?blockFault("NO_BLOCK",
+"it has no final answer"):parseClaims(answer)}function answerOf({paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chunk_6GO5RDBX.claimedAnswerBytes);
+if((0,import_chunk_GVEZTPPZ.backendOf)(spec)?.answerFrom==="stdout")return endOf(paths.output,import_chunk_6GO5RDBX.claimedAnswerBytes);return replayed(spec,paths)}
+function replayed(spec,paths){const{answer}=(0,import_chunk_GVEZTPPZ.replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){
+const text=(0,import_chunk_527JQF7V.readRange)(file,-bytes,bytes)?.bytes.toString("utf8")??"";return text.trim()===""?null:text}
+
+},
+"./chunk-AJRNZQVF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{JournalScan:()=>JournalScan,eventsIn:()=>eventsIn});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./\
+chunk-ILRLY4JU.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var shortestLine=40;var EventChain=class{last;greatestBase;skipped=0;constructor(offset){
+this.greatestBase=offset===0?import_chunk_ILRLY4JU.maxSeq/2:Math.ceil(offset/shortestLine)+1}take(line){const event=eventIn(line);if(event&&this.isNext(event.seq)){
+this.last=event.seq;this.skipped=0;return event}this.skipped+=1;return void 0}pass(){this.skipped+=1}isNext(seq){if(this.last===void 0)return seq<=this.greatestBase;
+return seq>this.last&&seq<=this.last+1+this.skipped}};function eventsIn(text,offset){const lines=text.split("\n").filter(line=>line!=="");if(offset>0)dropStrayBase(
+lines);const chain=new EventChain(offset);return lines.flatMap(line=>chain.take(line)??[])}function dropStrayBase(lines){const found=[];for(const[at,line]of lines.
+entries()){const event=eventIn(line);if(!event)continue;found.push({at,seq:event.seq});const[one,two]=found.slice(-2);if(!one||!two)continue;if(two.seq>one.seq&&
+two.seq<=one.seq+two.at-one.at){lines.splice(0,one.at);return}}}function eventIn(line){try{const value=JSON.parse(line);if(typeof value!=="object"||value===null)
+return void 0;const{seq}=value;return Number.isSafeInteger(seq)&&seq>0&&seq<=import_chunk_ILRLY4JU.maxSeq?value:void 0}catch{return void 0}}var chunkBytes=256*1024;
+var atMostBytes=64*1024*1024;var JournalScan=class{file;offset;rest=Buffer.alloc(0);isInside=false;chain=new EventChain(0);constructor(file){this.file=file}get isTorn(){
+return this.isInside||this.rest.length>0}read(tell){for(;;){const part=(0,import_chunk_527JQF7V.readRange)(this.file,this.offset??-atMostBytes,chunkBytes);if(!part)
+return;if(this.offset===void 0){this.offset=Math.max(0,part.size-atMostBytes);this.isInside=this.offset>0;this.chain=new EventChain(this.offset)}else if(part.size<
+this.offset){this.reset();continue}if(part.bytes.length===0)return;this.offset+=part.bytes.length;this.take(part.bytes,tell)}}reset(){this.offset=0;this.rest=Buffer.
+alloc(0);this.isInside=false;this.chain=new EventChain(0)}take(bytes,tell){const text=this.rest.length===0?bytes:Buffer.concat([this.rest,bytes]);let from=0;for(let end=text.
+indexOf(10);end>=0;end=text.indexOf(10,from)){const event=!this.isInside&&end>from?this.chain.take(text.toString("utf8",from,end)):void 0;if(event)tell(event);if(this.
+isInside)this.chain.pass();this.isInside=false;from=end+1}this.rest=Buffer.from(text.subarray(from));if(this.rest.length<=2*import_chunk_6GO5RDBX.eventLineBytes)
+return;this.rest=Buffer.alloc(0);this.isInside=true}};
+
+},
+"./chunk-AKWTGJ5Q.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_QYMKVTXI=load("./chunk-QYMKVTXI.js");
+var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_QYMKVTXI.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_QYMKVTXI.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_EENKPOPM.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+
+},
+"./chunk-ARX3PWPD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_4L76UZH5=load("./chun\
+k-4L76UZH5.js");var import_chunk_6DHAH5QL=load("./chunk-6DHAH5QL.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_73DIQDKJ=load("./ch\
+unk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./\
+chunk-I3DEZP3A.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("\
+./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_I3DEZP3A.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_I3DEZP3A.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_6GO5RDBX.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_6GO5RDBX.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_6GO5RDBX.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_4L76UZH5.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
+worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
+import_chunk_4L76UZH5.launchWords)(input),notify:await(0,import_chunk_4L76UZH5.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.
+durationOrDefault("timeout"),killGraceMs:import_chunk_6GO5RDBX.limits.staffKillGrace.default,maxOutputBytes:import_chunk_6GO5RDBX.limits.maxOutput.default,firstOutputMs:job.
+firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??
+null,onStall:job.onStall??(0,import_chunk_4L76UZH5.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.
+dir,baseline:{}}:null,warnings:[...(0,import_chunk_B3WD5IUI.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
+false,credentials:(0,import_chunk_PCWSDVLX.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_73DIQDKJ.settleLost)(root.folder);const admit=async()=>{
+const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_6DHAH5QL.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_LOOIDGC7.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.
+cwd);return(0,import_chunk_4L76UZH5.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){const given=input.
+text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,undoHandback}=await Promise.
+resolve().then(()=>load("./handback-R4AY6PNN.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.cwd,cwd:job.cwd,worktree,
+stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(root,plan),undo:()=>undoHandback(
+plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-CWVUNNGP.js"));const root=(0,import_chunk_3S6B2MGW.
+findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){
+if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared\
+ with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_B3WD5IUI.requireFreeConversation)(
+root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_73DIQDKJ.findNeighbours)(root,staff,request.
+cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_73DIQDKJ.neighbourWarning)(id,(0,import_chunk_73DIQDKJ.modeOf)(root.folder,id))),told:id=>(0,import_chunk_73DIQDKJ.
+tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_B3WD5IUI.makeStaffPart)({...words,stateRoot:context.
+root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
+const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_D7NDCQQA.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
+text("profile")}
+
+},
+"./chunk-B3WD5IUI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
+module.exports=stdin_exports;var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_KBYANBJG=load(
+"./chunk-KBYANBJG.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load(
+"./chunk-W7HED5VZ.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_EENKPOPM=load(
+"./chunk-EENKPOPM.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_RRKK2KA3.rootPaths)(root).
+config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
+uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!==
+"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
+const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_34Q5MEJF.readUserConfig)();const narrowing=readNarrowing(
+words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
+words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
+words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_KBYANBJG.userConfigFile)()??"your config"},{restrict:narrowing.
+restrict,file:(0,import_chunk_RRKK2KA3.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
+profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
+name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
+ment"?(0,import_chunk_PCWSDVLX.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
+ task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_LOOIDGC7.checkProgram)(
+backend,program);(0,import_chunk_LOOIDGC7.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
+program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
+(0,import_chunk_W7HED5VZ.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
+model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
+fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_PCWSDVLX.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
+terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
+{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
+config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_PCWSDVLX.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
+...own}};const backend=(0,import_chunk_PCWSDVLX.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
+const found=import_chunk_PCWSDVLX.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_TUOBAW6V.findProgram)(program,cwd)!==void 0));if(found.
+length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
+length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_I3DEZP3A.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_PCWSDVLX.backends.map(backend=>backend.
+id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_TUOBAW6V.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_ILIZNOH4.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_YPCCD7EW.listActive)(folder)){const paths=(0,import_chunk_RRKK2KA3.jobPaths)(folder,id);const spec=(0,import_chunk_EENKPOPM.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_73DIQDKJ.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_I3DEZP3A.nextCommands.wait(id,option))}}
 
 },
 "./chunk-B6Y6BHUG.js": function (module, exports) {
@@ -1714,81 +1776,6 @@ continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,col
 without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,widths.at(-1)??0);return widths.slice(0,
 -1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].map(row=>(0,import_chunk_BOPSRWHI.widthOf)(
 row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_BOPSRWHI.widthOf)(cell)))}
-
-},
-"./chunk-BCJB4ZKH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_DOH37MC3=load("\
-./chunk-DOH37MC3.js");var import_chunk_DHQEFUH3=load("./chunk-DHQEFUH3.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");function isClaimed(root,key){return(0,import_chunk_S7M4UBSY.exists)(fileOf(root,key))}function fileOf(root,key){return import_node_path.default.join(
-(0,import_chunk_RRKK2KA3.rootPaths)(root).once,(0,import_chunk_4WBN5L3B.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){const file=fileOf(root,key);
-if((0,import_chunk_527JQF7V.createFile)(file,`${JSON.stringify(claim)}
-`))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
-key)):void 0}function requireClaim(file){const read=(0,import_chunk_527JQF7V.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
-"string"||typeof holder.asked!=="string"){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot read the once-key file ${file}: it is damaged`,"re\
-move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
-const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_527JQF7V.writeFile)(`${folder}\
-/events.ndjson`,`${JSON.stringify(event)}
-`,{sync:false});const state={...(0,import_chunk_4WBN5L3B.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_527JQF7V.writeJson)(
-`${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
-return(0,import_chunk_4WBN5L3B.hashOf)((0,import_chunk_4WBN5L3B.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
-run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
-lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
-request.asksForLatest)staff.resume="latest";return(0,import_chunk_4WBN5L3B.hashOf)((0,import_chunk_4WBN5L3B.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
-request),...askedIdle(request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.
-entries({...run,success_files:files}).filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.
-fromEntries(given)}var defaults={checkpoint_ms:import_chunk_6GO5RDBX.limits.checkpoint.default,sample_ms:import_chunk_6GO5RDBX.limits.sample.default,probe_ms:import_chunk_6GO5RDBX.
-limits.probe.default};function askedTimer({due_at,delay_ms,message,slot}){return{message,slot,...delay_ms===null?{due_at}:{delay_ms}}}function askedWaiting({watch,
-onStall}){const{start:_start,...asked}=watch??{};return{...watch?{watch:asked}:{},...onStall?{on_stall:onStall}:{}}}function askedIdle({handback,quietMs}){return{
-...handback?{handback:handback.dir}:{},...quietMs?{quiet_ms:quietMs}:{}}}function askedStaff(staff){const{mode,backend,program,model,profile,prompt,resume,custom,
-schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,backend,program,model,profile,prompt,resume},custom:custom?definition:null,...schema?
-{schema}:{},...base?{base:base.rev}:{}}}async function finishClaim(root,claim){if(!(0,import_chunk_VB6XA2FR.isId)(claim.id))throw new import_chunk_NVPF5LEY.FaultError(
-"state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,claim.id);
-const stage=(0,import_chunk_RRKK2KA3.stagePath)(root,claim.id);const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_6GO5RDBX.startLimitMs;while(!(0,
-import_chunk_S7M4UBSY.exists)(paths.launch)&&(0,import_chunk_CL3BCQKO.monotonicMs)()<until){const isStaged=(0,import_chunk_S7M4UBSY.exists)(stage);if(!(0,import_chunk_S7M4UBSY.
-exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_5Z3IZCRM.livenessOf)(claim.launcher)==="dead"){if(isStaged)(0,import_chunk_S7M4UBSY.moveFolder)(stage,
-paths.folder);return}await(0,import_chunk_CL3BCQKO.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){if(!(0,import_chunk_DOH37MC3.checkRoot)(
-root.folder))(0,import_chunk_DOH37MC3.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(root,request)?null:await planTree(request,
-stamp.id);const key=(0,import_chunk_4WBN5L3B.ensureKey)();(0,import_chunk_DOH37MC3.ensureRoot)(root.folder);const publish=()=>publishJob(root,request,{...stamp,
-planned},key);const job=request.admit?await(0,import_chunk_3RBSOS2I.withLock)((0,import_chunk_RRKK2KA3.rootPaths)(root.folder).lock,publish):await publish();if("\
-holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;try{if(worktree)(await Promise.
-resolve().then(()=>load("./worktree-CWVUNNGP.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_DHQEFUH3.startWorker)(root.folder,spec,{paths},
-1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_RRKK2KA3.stagePath)(root.folder,spec.id));if(worktree)(await Promise.resolve().then(()=>load(
-"./worktree-CWVUNNGP.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
-const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const handback=admitted?.
-handback??request.handback??null;const spec=await makeSpec(root,{...request,warnings,handback},stamp,key);const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,
-spec.id);const stage=(0,import_chunk_RRKK2KA3.stagePath)(root.folder,spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_4WBN5L3B.
-defaultEngine.prepare()]);const claim=request.onceKey===null?null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,
-stage);return{holder:claim.holder}}isPromised=claim!==null;if(!(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError(
-"state_unusable",`cannot move ${stage} into place`);if(spec.timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)
-(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder);else undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_527JQF7V.
-syncFolder)(paths.folder);(0,import_chunk_527JQF7V.syncFolder)((0,import_chunk_RRKK2KA3.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_CL3BCQKO.
-nowMs)();const random=(0,import_chunk_4WBN5L3B.randomBytes)(22);return{createdMs,random,id:(0,import_chunk_VB6XA2FR.makeId)(verb,createdMs,random)}}async function planTree(request,id){
-return request.worktree==="new"?(await Promise.resolve().then(()=>load("./worktree-CWVUNNGP.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){
-return onceKey!==null&&isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,
-firstOutputMs,stallMs,onStall=null,maxLive=null,handback=null,quietMs=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,worktree,
-...rest}=request;const{cwd=request.cwd,...note}=planned??{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??null,created_at:(0,
-import_chunk_CL3BCQKO.isoOf)(createdMs),once_key:onceKey,engine:import_chunk_4WBN5L3B.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,deadline_mono_ms:(0,
-import_chunk_CL3BCQKO.monotonicMs)()+deadlineMs,kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,...onStall===
-null?{}:{on_stall:onStall},...maxLive===null?{}:{max_live:maxLive},...handback===null?{}:{handback},...quietMs===null?{}:{quiet_ms:quietMs},mark:(0,import_chunk_CTSRVJRC.
-toHex)(random.subarray(6)),launcher:(0,import_chunk_5Z3IZCRM.ownIdentity)(),environment:{digest:(0,import_chunk_4WBN5L3B.environmentDigest)(key),credentials:(0,
-import_chunk_ILIZNOH4.credentialNames)(request.credentials)}};return{...unsigned,mac:await(0,import_chunk_4WBN5L3B.macOf)(unsigned,key)}}async function stageJob(root,spec,stage){
-(0,import_chunk_527JQF7V.createFolder)(stage);const text=`${JSON.stringify(spec)}
-`;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
-wed`);const isDurable=(0,import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);if(spec.
-kind==="timer")writeArmed(spec,stage);(0,import_chunk_527JQF7V.writeFile)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
-function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_4WBN5L3B.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
-launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_DOH37MC3.checkRoot)(root.folder))return void 0;const holder=readClaim(
-root.folder,key);if(holder?.words!==(0,import_chunk_4WBN5L3B.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
-async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_I3DEZP3A.
-nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
-(0,import_chunk_S7M4UBSY.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
-FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
-"use another place with --state-dir DIR or JOB_STATE_DIR")}
 
 },
 "./chunk-BOPSRWHI.js": function (module, exports) {
@@ -1810,34 +1797,19 @@ monotonicMs();if(rest<=0)timer=setTimeout(fn,0);else timer=setTimeout(rest>longe
 arm();return()=>clearTimeout(timer)}
 
 },
-"./chunk-CPHCOYQO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
-neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);
-const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
-find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
-nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_I3DEZP3A.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
-"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
-try{const folder=(0,import_chunk_RRKK2KA3.jobPaths)(root,id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
-kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
-factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_VB6XA2FR.isId).slice(0,
-20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
-a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_EENKPOPM.
-readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_6ESM6INQ.
-listActive)(root))await unlessGone(()=>(0,import_chunk_RKOVA4TT.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_4WBN5L3B.readKey)();
-const found=[];for(const id of(0,import_chunk_6ESM6INQ.listActive)(root)){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,
-id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_4WBN5L3B.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
-value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_Z5HWKFT5.conditionOf)((0,import_chunk_Z5HWKFT5.inspect)(root,id))}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_RKOVA4TT.
-isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
-import_chunk_3S6B2MGW.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
-folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
-a,b)||isBelow(b,a))}
+"./chunk-CNLTAJJ7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
+exports=stdin_exports;var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_YPCCD7EW.listActive)(
+root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
+root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_YPCCD7EW.listJobs)(root)){if(left===0)break;if(isLive.has(
+id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
+filter(view=>isChosen(view.spec,options)).sort(byLife)}function mayBeChosen(root,id,choice){if(choice.owner===null&&choice.kinds===null)return true;const spec=(0,
+import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.value,choice)}function isChosen(spec,{owner,
+kinds}){return isOwnedBy(spec,owner)&&(kinds===null||spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_HZZY6FEB.isEnded)(
+a.state))-Number((0,import_chunk_HZZY6FEB.isEnded)(b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_PISISLGS.
+refresh,import_chunk_HZZY6FEB.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
 
 },
 "./chunk-CTSRVJRC.js": function (module, exports) {
@@ -1899,13 +1871,6 @@ errnoOf)(error)??""))return void 0;throw error}if((0,import_node_fs.fstatSync)(f
 const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===void 0)return false;(0,import_node_fs.closeSync)(fd);return true}
 
 },
-"./chunk-DHQEFUH3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{startWorker:()=>startWorker});module.exports=stdin_exports;var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_4WBN5L3B.findEngine)(spec.engine)??import_chunk_4WBN5L3B.
-defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:spec.mark,logFile:job.paths.workerLog});(0,import_chunk_527JQF7V.writeJson)(job.paths.
-launch,{worker,generation},{sync:false})}
-
-},
 "./chunk-DOH37MC3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{checkRoot:()=>checkRoot,ensureRoot:()=>ensureRoot,locateRoot:()=>locateRoot,requirePlace:()=>requirePlace});module.
 exports=stdin_exports;var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load(
@@ -1938,6 +1903,35 @@ paths.active,paths.once,paths.slots,paths.jobs])(0,import_chunk_527JQF7V.createF
 folder)}catch{}}function lookAt(folder){try{return(0,import_chunk_S7M4UBSY.factsOf)(folder)}catch(error){throw unusable(folder,`it cannot be looked at (${(0,import_chunk_NVPF5LEY.
 errnoOf)(error)})`)}}function unusable(folder,reason){return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use the state folder ${folder}: ${reason}`,
 elsewhere)}function userId(){return process.getuid?.()??0}
+
+},
+"./chunk-DPKGCXS5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hasLivingWorker:()=>hasLivingWorker,lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf});
+module.exports=stdin_exports;var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
+return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_YPCCD7EW.
+listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_RRKK2KA3.
+jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.
+id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
+const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
+const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const condition=hasLivingWorker(paths)?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
+memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
+import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_L5OZSZHI.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
+function look(root,id){try{const view=(0,import_chunk_HZZY6FEB.inspect)(root,id);return(0,import_chunk_HZZY6FEB.isEnded)(view.state)?void 0:(0,import_chunk_HZZY6FEB.
+conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
+if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_PISISLGS.isSettleable)(condition)||!memory.
+unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_EENKPOPM.
+readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_L5OZSZHI.isGenuine)(read.value,(0,import_chunk_L5OZSZHI.readKey)());const its=isOurs?
+poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_L5OZSZHI.hasQueue)(read.value)});return its===pool}function hasLivingWorker(paths){
+const[worker,launch]=[(0,import_chunk_EENKPOPM.readWorker)(paths),(0,import_chunk_EENKPOPM.readLaunch)(paths)];return[worker,launch].some(read=>read.kind==="ok"&&
+(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.worker)==="alive")}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??
+(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=import_chunk_6GO5RDBX.
+leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.set(id,since);return(0,
+import_chunk_CL3BCQKO.monotonicMs)()-since>import_chunk_6GO5RDBX.leaseMs}function forgetGone(memory,active){if(memory.members.size<=active.length)return;const there=new Set(
+active);for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
 
 },
 "./chunk-E2BGCC37.js": function (module, exports) {
@@ -2181,23 +2175,6 @@ void 0?"renamed":!was?"added":!is?"deleted":"modified";return{path:shortName(pat
 return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.readableName)(name),listed.nameBytes)}
 
 },
-"./chunk-EOI5L4WU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_QZ543KRA=load("./chunk-QZ543KRA.js");var import_chunk_BCJB4ZKH=load("./chunk-BCJB4ZKH.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_QZ543KRA.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_QZ543KRA.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_BCJB4ZKH.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RRKK2KA3.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_QZ543KRA.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
-
-},
 "./chunk-EPNPF2NT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{HandbackLook:()=>HandbackLook,baselineOf:()=>baselineOf,inTime:()=>inTime});module.exports=stdin_exports;var import_chunk_JXOSR2SG=load(
 "./chunk-JXOSR2SG.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_NVPF5LEY=load(
@@ -2293,6 +2270,51 @@ tailLines,bytes:import_chunk_6GO5RDBX.tailBytes}){const part=(0,import_chunk_527
 return(0,import_chunk_527JQF7V.readRange)(file,0,0)?.size??0}
 
 },
+"./chunk-FILXFV6D.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_OEPPXLHW=load(
+"./chunk-OEPPXLHW.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(view);if(replaced!==null)return{
+kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_7MO73M4R.collectedBy)(view);if(collected)return{kind:"duplic\
+ate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(view):null}function lateEvent(fired,view){
+if((0,import_chunk_HZZY6FEB.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}); go by the end, not by this`};const told=(0,
+import_chunk_7MO73M4R.lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a \
+wait has told it already (event ${newest}); another wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(
+owner)}`:"";const ms=(0,import_chunk_EENKPOPM.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)}\
+ ago`;return`read by ${by==="wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;
+const why=(0,import_chunk_EENKPOPM.readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_EENKPOPM.
+instantOf)(view.spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.
+endedMs>due);if(guarded.length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.
+formatAge)(due-(last.endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){
+if(!view.spec?.timer||(0,import_chunk_HZZY6FEB.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.
+length>0&&guarded.every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_EENKPOPM.instantOf)(timer.state.created_at)??0;const found=[];
+for(const id of(0,import_chunk_YPCCD7EW.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_RRKK2KA3.
+jobPaths)(timer.root,id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_EENKPOPM.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.
+owner??null))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_HZZY6FEB.isEnded)(state.value);const endedMs=isOver?
+(0,import_chunk_EENKPOPM.instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_EENKPOPM.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=
+armed))found.push({id,endedMs})}return found}var guardedJobs=2*import_chunk_6GO5RDBX.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(text).replace(/\s+/g," ").trim(),60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_HZZY6FEB.conditionOf)(view);const health=(0,
+import_chunk_ZX7KBW5C.healthOf)(view,condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_EENKPOPM.ageOf)(view.state.
+created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.
+nowMs)()-newestMs),queue:(0,import_chunk_ZX7KBW5C.queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(
+view,health),isAwaited:isHeld(view)};return{...facts,next:isIdle?import_chunk_I3DEZP3A.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({
+root,id}){try{return(0,import_chunk_OEPPXLHW.readWaiters)(root,id).some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||
+(0,import_chunk_HZZY6FEB.isEnded)(state))return null;if(spec.timer)return Math.max(0,((0,import_chunk_EENKPOPM.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.
+nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.round((0,import_chunk_HZZY6FEB.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.
+isFinite(left)?Math.max(0,left):null}function workerWord(view){if((0,import_chunk_ZX7KBW5C.findStopped)(view))return"stopped";const{worker}=view.seen;if(worker===
+"alive")return"alive";if(worker==="unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{
+health}){const{spec,state}=view;const ran=(0,import_chunk_EENKPOPM.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const expected=spec.
+run?.expect_ms;if(typeof expected==="number"&&ran>expected)return`expected to take ${(0,import_chunk_UNGYPAP3.formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.
+formatDuration)(whole(ran))}`;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.deadline_ms;return used<
+import_chunk_6GO5RDBX.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{view,condition,health,
+late}=one;if(condition==="damaged")return import_chunk_I3DEZP3A.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_attention"&&one.worker!==
+"stopped")return import_chunk_I3DEZP3A.nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||one.isAwaited;return needsLook?
+import_chunk_I3DEZP3A.nextCommands.observe(view.id,option):import_chunk_I3DEZP3A.nextCommands.wait(view.id,option)}function whole(ms){return ms<1e3?ms:Math.floor(
+ms/1e3)*1e3}
+
+},
 "./chunk-FKEDTWPK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{endBySignal:()=>endBySignal,holdSignals:()=>holdSignals,onContinue:()=>onContinue,onInterrupt:()=>onInterrupt});module.
 exports=stdin_exports;var names=["SIGINT","SIGTERM","SIGHUP"];function onInterrupt(fn){const release=()=>{for(const name of names)process.off(name,act)};const act=signal=>{
@@ -2329,126 +2351,6 @@ at+length>bytes.length)return 0;try{decoder.decode(bytes.subarray(at,at+length))
 " ").trim()}
 
 },
-"./chunk-FTBZ2Q2T.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
-exports=stdin_exports;var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_CPHCOYQO=load(
-"./chunk-CPHCOYQO.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_i\
-n","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){
-if(facts.survivors.length>0){return failed("failed","survivors",`these processes outlived SIGKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"can\
-celed":return{outcome:"canceled",error:null};case"met":case"due":return{outcome:"done",error:null};case"watch_failed":return failed("failed","watch_failed",facts.
-detail??"the condition cannot hold any more");case"watch_error":return failed("failed","watch_error",facts.detail??"the condition cannot be looked at");case"exi\
-ted":case"lingered":return judgeExit(facts);case"hard_timeout":if(isStaff(facts)&&facts.staffError===null)return{outcome:"done",error:null};if(facts.kind==="wat\
-ch")return failed("timed_out","watch_expired",`the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);return failed("timed_out","hard_timeout",`the \
-hard limit of ${facts.deadlineText} was reached${told(facts)}`);case"first_output_timeout":return failed("failed","first_output_timeout","nothing was printed wi\
-thin --first-output");case"stalled":return failed("failed","stalled",`nothing happened for the time given by --stall-after${detailOf(facts)}`);case"sign_in":return failed(
-"failed","auth",facts.staffError?.message??"the agent waits for a sign-in that nobody can give");case"state_vanished":return failed("crashed","worker_lost","the\
- state folder vanished");case"spawn_failed":return failed("failed","spawn_failed",`the program could not be started: ${facts.detail??"not known why"}`);case"nev\
-er_started":return failed("failed","never_started","the launcher died before a worker existed");case"worker_lost":return failed("crashed","worker_lost","the pro\
-cesses that supervise the command were killed; how it ended is not known");case"host_restarted":return failed("crashed","host_restarted","the machine was restar\
-ted while the job ran")}}function judgeExit(facts){const{exit}=facts;if(exit?.spawn_failed)return failed("failed","spawn_failed",`the program could not be execu\
-ted (exit code ${exit.exit_code})`);if(isStaff(facts)){return facts.staffError?{outcome:"failed",error:facts.staffError}:{outcome:"done",error:null}}if(!exit)return failed(
-"crashed","worker_lost","how the command ended is not known");if(exit.exit_code===facts.successExit)return judgeFiles(facts);if(facts.signal!==null&&exit.signaled)
-return failed("failed","signal",signalMessage(facts.signal));return failed("failed","exit_nonzero",`the command exited with code ${exit.exit_code}`)}function judgeFiles({
-missingFiles:missingFiles2=[]}){if(missingFiles2.length===0)return{outcome:"done",error:null};const named=missingFiles2.slice(0,3).join(", ");const more=missingFiles2.
-length>3?` and ${missingFiles2.length-3} more`:"";return failed("failed","artifact_missing",`neither new nor changed at the end: ${named}${more}`)}function isStaff({
-kind}){return kind==="staff"}function detailOf({detail}){return detail===void 0?"":`; ${detail}`}function told({staffError}){const isWord=staffError&&["auth","q\
-uota","agent_error","response_timeout"].includes(staffError.code);return isWord?`; the agent had told: ${staffError.message}`:""}function signalMessage(signal){
-const hint=signal==="SIGKILL"?" (not by us: often the kernel, when memory runs out)":"";return`the command was ended by ${signal}${hint}`}function failed(outcome,code,message){
-return{outcome,error:{code,message}}}function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>192)return void 0;const number=exitCode-128;const known=Object.
-entries(table).find(([,value])=>value===number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.constants.signals;function judgeStaff(reading,ending,request){
-const answer=reading.answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[...reading.warnings,...denialWarnings(reading)];const error=findError(
-reading,ending,request,answer);if(error===null&&request.reason==="lingered"){warnings.push({code:"ended_after_answer",message:"the agent stayed alive after its \
-final event and was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push({code:"limit_after_answer",message:"the hard limit struck after the\
- complete answer had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){if(reading.failure)return reading.failure;if(reading.
-final==="failure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.reason==="exited"&&ending.exitCode!==0)return exitError(
-ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answer",message:`the agent ended without a final event${quoted(
-lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.resume){const got=reading.conversationId??"none";return{
-code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}if(answer!==null)return null;if(reading.denials.length>
-0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.join(", ")}`}}return{code:"no_final_answer",message:"\
-the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)return{code:"signal",message:`the agent was ended \
-by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}function denialWarnings(reading){return reading.
-denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){const lines=ending.stderrTail.split("\n").map(
-line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}var severities=["critical","high","m\
-edium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;var most={summary:1e4,title:500,detail:1e4,
-file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
-fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
-null"}]}
-No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
-import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
-text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
-error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
-startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
-let open;for(const{line,from,next}of(0,import_chunk_GVEZTPPZ.linesOf)(answer)){const fence=(0,import_chunk_GVEZTPPZ.fenceOf)(line);if(fence&&open&&(0,import_chunk_GVEZTPPZ.
-closes)(fence,open)){const text=isJson(open)||open.info===""?answer.slice(open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&
-(!open||isJson(fence))){open={...fence,from:next}}}return found}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(
-value))return fault("the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allo\
-wed: ${verdicts.join(", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");
-if(!Array.isArray(findings))return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);
-const read=[];for(const[n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,
-title,detail,file,line,suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,
-summary,findings:read}}}function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}\
-; allowed: ${severities.join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name===
-"suggestion"))continue;const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(
-line)&&Number(line)>0))return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="strin\
-g")return`${name} is no text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{
-kind:"fault",reason}}function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="\
-object"&&value!==null)return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value===
-"object"&&value!==null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}function usageOf(told2,runsOn,resumed){if(told2===
-null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===
-null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=before?now-before:now;const usage={...told2};if(runsOn.
-tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,earlier.output_tokens);usage.total_tokens=
-less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.cost_usd,earlier.cost_usd??0));return{usage,
-usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){
-const{paths,spec,staff}=job;const backend=(0,import_chunk_GVEZTPPZ.backendOf)(spec);const reading=seen.reading??(0,import_chunk_GVEZTPPZ.replay)(spec,paths);const byItself=exit.
-reason==="exited";const ending=(0,import_chunk_GVEZTPPZ.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
-reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
-...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_PKLFTWLZ.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_CPHCOYQO.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
-const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
-const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
-findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
-return reason==="exited"||reason==="lingered"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if((0,import_chunk_GVEZTPPZ.backendOf)(spec)?.
-answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle cou\
-ld not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){try{return look()}catch(error){warnings.push({code:"not_told",message:`${what}\
- could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===
-null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`\
-the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function questionWarnings({handback},answer){const name=answer===
-null?null:(0,import_chunk_JXOSR2SG.findQuestion)(answer);if(name===null)return[];const file=handback?`${handback.dir}/${name}`:name;const isThere=handback!==void 0&&
-handback!==null&&(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file";const where=isThere?`; put the answer into ${handback.dir}/${(0,import_chunk_JXOSR2SG.answerName)(
-name)} or into the next task`:" (there is no such file)";return[{code:"parent_question",message:`the agent asks a question in ${file}${where}`}]}function changeWarnings(staff,changes){
-if(!(0,import_chunk_W7HED5VZ.isReader)(staff.mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+
-changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.
-reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5}\
- more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.
-index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change nothing (profile ${staff.
-profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){
-if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.kind==="ok")return{findings:parsed.
-value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.
-reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;
-const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,spec,staff:spec.staff},{reading:ending.reading,before:ending.before},
-{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.
-some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.
-run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_FG4NKBTV.missingFiles)(spec.run,results):[],survivors:ending.
-tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??
-startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.isoNow)();const conversationId=staff?.reading.conversationId??null;
-const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,started_at:started,
-ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?
-null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.
-task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.
-omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...ending.handback?
-{handback:ending.handback}:{},...taskFields(spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({
-run},{task}){if(!run?.status_cmd)return{};return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){
-if(ending.reason!=="exited"||ending.tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.
-tree.ended.length} left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({
-bytes:(0,import_chunk_FG4NKBTV.logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){
-return reason==="due"?timer?.due_at:void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(
-file);return facts?(0,import_chunk_CL3BCQKO.isoOf)(facts.modifiedMs):null}
-
-},
 "./chunk-FY7PDRQG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{splitWords:()=>splitWords});module.exports=stdin_exports;var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;
 function splitWords(text){const words=[];let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&
@@ -2473,16 +2375,6 @@ then(()=>load("./git-B7RTIX6K.js"))).git,cmd:async()=>(await Promise.resolve().t
 ()=>load("./http-BYR7UHTZ.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-MO2SQGYG.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
 "./ci-A2CAZHOQ.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-TIK2ILVD.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
 eview-ZWMM5OLE.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
-
-},
-"./chunk-GSPPDF5H.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_VWGLUEH5=load("./chunk-VWGLUEH5.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");function whatOf(view){const{spec,
-state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
-view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
-spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
-""}function standing(view){if((0,import_chunk_Z5HWKFT5.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=(0,import_chunk_VWGLUEH5.
-progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
 
 },
 "./chunk-GVEZTPPZ.js": function (module, exports) {
@@ -2511,19 +2403,23 @@ length>=open.length}function*linesOf(text){for(let from=0;from<text.length;){con
 line:text.slice(from,end),from,next:end+1};from=end+1}}
 
 },
-"./chunk-HAU7A7OJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findLatest:()=>findLatest,requireLatest:()=>requireLatest,requireNewest:()=>requireNewest});module.exports=stdin_exports;
-var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");
-var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function findLatest(root,owner,accept=()=>true){for(const id of(0,
-import_chunk_6ESM6INQ.listJobs)(root)){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));if(spec.kind!=="ok")continue;if(owner!==
-null&&spec.value.owner!==owner)continue;if(accept(id,spec.value))return id}return void 0}function requireNewest(root,owner,what){const id=requireLatest(root,owner,
-what);const specOf=one=>{const read=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,one));return read.kind==="ok"?read.value:null};
-const live=(0,import_chunk_6ESM6INQ.listActive)(root.folder).filter(one=>{const spec=specOf(one);return spec!==null&&(owner===null||spec.owner===owner)});if(!live.
-includes(id)||specOf(id)?.kind!=="timer")return{id,live,isPastTimer:false};const other=live.findLast(one=>specOf(one)?.kind!=="timer");return other===void 0?{id,
-live,isPastTimer:false}:{id:other,live,isPastTimer:true}}function requireLatest(root,owner,what,accept){const id=findLatest(root.folder,owner,accept);if(id!==void 0)
-return id;const fault=(0,import_chunk_6ESM6INQ.noFolderFault)(root,what);if(fault)throw fault;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.
-FaultError("unknown_job",`cannot find ${what}${whose} in the state folder ${root.folder}`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),
-"status",...root.option]))}
+"./chunk-HA5JXRUH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.j\
+s");var import_chunk_74ME3HTL=load("./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_EF5TFNRM.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_74ME3HTL.onceWords)("run",input,(0,import_chunk_74ME3HTL.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_74ME3HTL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_EF5TFNRM.makeRunPart)(input,cwd);return(0,import_chunk_4L76UZH5.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_4L76UZH5.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_6GO5RDBX.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_EF5TFNRM.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_4L76UZH5.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-HBYG2AYJ.js": function (module, exports) {
@@ -2627,6 +2523,49 @@ let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const i
 "\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}
 
 },
+"./chunk-HZZY6FEB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{boundOf:()=>boundOf,conditionOf:()=>conditionOf,goneError:()=>goneError,inspect:()=>inspect,isEnded:()=>isEnded,isQueued:()=>isQueued,
+specAtTurn:()=>specAtTurn,timerPatienceMs:()=>timerPatienceMs});module.exports=stdin_exports;var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
+"./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");function boundOf(spec,turn){if(!turn&&(0,import_chunk_L5OZSZHI.hasQueue)(spec))return Number.POSITIVE_INFINITY;const bootThen=turn?.boot_id??
+spec.launcher.boot_id;if(bootThen===(0,import_chunk_5Z3IZCRM.bootId)())return turn?turn.mono_ms+spec.deadline_ms:spec.deadline_mono_ms;return(0,import_chunk_CL3BCQKO.
+monotonicMs)()+Date.parse(turn?.at??spec.created_at)+spec.deadline_ms-(0,import_chunk_CL3BCQKO.nowMs)()}function isPastBound(spec,turn){return(0,import_chunk_CL3BCQKO.
+monotonicMs)()>=boundOf(spec,turn)}function wallBoundOf(spec,turn){if(!turn&&(0,import_chunk_L5OZSZHI.hasQueue)(spec))return Number.POSITIVE_INFINITY;return Date.
+parse(turn?.at??spec.created_at)+spec.deadline_ms}function specAtTurn(spec,turn){if(!turn)return spec;const run=spec.run?{...spec.run,...turn.files}:null;return{
+...spec,run,deadline_mono_ms:boundOf(spec,turn)}}function isEnded(state){return import_chunk_EENKPOPM.outcomes.includes(state.state)}function inspect(root,id){const paths=(0,
+import_chunk_RRKK2KA3.jobPaths)(root,id);const[state,spec]=[(0,import_chunk_EENKPOPM.readState)(paths),(0,import_chunk_EENKPOPM.readSpec)(paths)];if(spec.kind===
+"missing"&&!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw goneError(id,paths);const isOver=state.kind==="ok"&&isEnded(state.value);const who=isOver?nobody:
+whoIsThere(paths,spec);const damage=damageOf(spec,state,who.seen.worker);return{id,root,paths,spec:presentIn(spec),damage,state:damage===null?presentIn(state)??
+(0,import_chunk_L5OZSZHI.earlyState)(id,presentIn(spec)):(0,import_chunk_L5OZSZHI.damagedState)(id,damage),...who}}function goneError(id,paths){return new import_chunk_NVPF5LEY.
+FaultError("unknown_job",`cannot find job ${id} any more: its folder ${paths.folder} is gone`)}var nobody={launch:null,worker:null,shim:null,child:null,seen:{worker:"\
+none",shim:"none"},isOtherBoot:false,isClaimed:false,turn:null,exit:void 0,reason:void 0,cancel:void 0,leaseAgeMs:null};function whoIsThere(paths,spec){const launch=presentIn(
+(0,import_chunk_EENKPOPM.readLaunch)(paths));const worker=presentIn((0,import_chunk_EENKPOPM.readWorker)(paths));const boot=worker?.worker??launch?.worker??null;
+const shim=worker?.shim??(boot?(0,import_chunk_EENKPOPM.readMark)(paths.shimMark,boot):void 0)??null;const child=worker?.child??(boot?(0,import_chunk_EENKPOPM.readMark)(
+paths.childMark,boot):void 0)??null;const engine=(0,import_chunk_L5OZSZHI.findEngine)(spec.kind==="ok"?spec.value.engine:"local")??import_chunk_L5OZSZHI.defaultEngine;
+const lease=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch);return{launch,worker,shim,child,seen:{worker:bestOf(
+[launch?.worker,worker?.worker],engine.alive),shim:bestOf([shim],engine.alive)},isOtherBoot:(boot??(spec.kind==="ok"?spec.value.launcher:null))?.boot_id!==(0,import_chunk_5Z3IZCRM.
+bootId)()&&(boot!==null||spec.kind==="ok"),isClaimed:(0,import_chunk_S7M4UBSY.exists)(paths.started),turn:spec.kind==="ok"&&(0,import_chunk_L5OZSZHI.hasQueue)(spec.
+value)?(0,import_chunk_L5OZSZHI.readTurn)(paths,spec.value.id)??null:null,exit:(0,import_chunk_EENKPOPM.readExit)(paths),reason:(0,import_chunk_EENKPOPM.readReason)(
+paths),cancel:(0,import_chunk_EENKPOPM.readCancel)(paths),leaseAgeMs:lease?Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-lease.modifiedMs):null}}function conditionOf(view){
+if(view.damage!==null)return"damaged";if(isEnded(view.state))return"ended";const{worker,shim}=view.seen;if(view.spec?.timer)return conditionOfTimer(view,view.spec.
+timer);if(worker==="alive")return"supervised";if(!view.spec)return"damaged";if(worker==="unknown")return isLongOver(view)?"lost":"unseen";if(isQueued(view))return view.
+launch||view.worker?"unclaimed":startingOf(view,view.spec);if(view.spec.kind==="watch")return conditionOfWatch(view,view.spec);if(view.isOtherBoot)return view.exit?
+"over":"host_restarted";if(view.isClaimed){if(view.exit)return"over";if(shim==="alive")return"orphaned";if(shim==="unknown")return"unseen";return shim==="none"&&
+ageOf(view.paths.started)<1e3?"orphaned":"lost"}if(view.launch||view.worker)return"unclaimed";return startingOf(view,view.spec)}function isQueued({spec,turn,isClaimed,
+state}){return spec!==null&&(0,import_chunk_L5OZSZHI.hasQueue)(spec)&&turn===null&&!isClaimed&&!isEnded(state)}function conditionOfTimer(view,timer){const isAlive=view.
+seen.worker==="alive";if((0,import_chunk_CL3BCQKO.nowMs)()>=Date.parse(timer.due_at)+(isAlive?timerPatienceMs:0))return"over";if(view.cancel&&!isAlive)return"ov\
+er";return isAlive?"supervised":"armed"}var timerPatienceMs=2e3;function conditionOfWatch(view,spec){if(isPastBound(spec,view.turn))return"lost";if(view.launch||
+view.worker)return"unclaimed";return startingOf(view,spec)}function startingOf(view,spec){const isLauncherAlive=((0,import_chunk_L5OZSZHI.findEngine)(spec.engine)??
+import_chunk_L5OZSZHI.defaultEngine).alive(spec.launcher)==="alive";return isLauncherAlive||ageOf(view.paths.spec)<import_chunk_6GO5RDBX.startLimitMs?"starting":
+"never_started"}function isLongOver(view){if(!view.spec||view.leaseAgeMs===null||view.leaseAgeMs<import_chunk_6GO5RDBX.leaseStaleMs)return false;return(0,import_chunk_CL3BCQKO.
+nowMs)()>wallBoundOf(view.spec,view.turn)+view.spec.kill_grace_ms+import_chunk_6GO5RDBX.unseenGraceMs}function ageOf(target){const facts=(0,import_chunk_S7M4UBSY.
+factsOf)(target);return facts?(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs:Number.POSITIVE_INFINITY}function bestOf(identities,alive){const seen=identities.
+filter(one=>one!==null&&one!==void 0).map(alive);for(const answer of["alive","unknown","dead"])if(seen.includes(answer))return answer;return"none"}function damageOf(spec,state,worker){
+if(worker==="alive")return null;if(state.kind==="damaged")return state.reason;if(state.kind==="ok"&&isEnded(state.value))return null;if(spec.kind==="ok")return null;
+return spec.kind==="damaged"?spec.reason:"spec.json is missing"}function presentIn(read){return read.kind==="ok"?read.value:null}
+
+},
 "./chunk-I3DEZP3A.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{nextCommand:()=>nextCommand,nextCommands:()=>nextCommands,taskPlaceholder:()=>taskPlaceholder});module.exports=stdin_exports;
 var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");function nextCommand(option,...words){return(0,import_chunk_GEPPUING.
@@ -2634,84 +2573,6 @@ quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),...words,...option])}var t
 option,"wait",id,"--timeout","10m"),observe:(id,option)=>nextCommand(option,"observe",id),result:(id,option)=>nextCommand(option,"result",id),status:option=>nextCommand(
 option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id,option)=>nextCommand(option,"restart",id),doctor:(id,option)=>nextCommand(option,
 "doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
-
-},
-"./chunk-I6KE23EL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackLine:()=>handbackLine,progressLine:()=>progressLine,queueLine:()=>queueLine,watchLine:()=>watchLine});module.
-exports=stdin_exports;var import_chunk_VWGLUEH5=load("./chunk-VWGLUEH5.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_7V7HQIKZ=load(
-"./chunk-7V7HQIKZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");function progressLine(view){const checkpoint=(0,import_chunk_7V7HQIKZ.checkpointOf)(view.state);if(!checkpoint)return null;const{completed,
-total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_VWGLUEH5.progressCells)(view);const count=completed===null?null:total===null?`${completed} done`:`${completed}\
- of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_EENKPOPM.
-ageOf)(at,(0,import_chunk_CL3BCQKO.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")} (checkpoint ${n}, ${age} ago)`}function watchLine(view){
-const seen=(0,import_chunk_7V7HQIKZ.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.evidence===""?"":`: ${seen.evidence}`}`}function queueLine(view){
-const seen=(0,import_chunk_7V7HQIKZ.queueSeen)(view);return seen&&(0,import_chunk_T4JNAPAO.queueWords)(seen)}function handbackLine(view){const seen=(0,import_chunk_7V7HQIKZ.
-handbackSeen)(view);if(!seen)return null;const count=seen.told===0?"nothing yet":`${seen.told} ${seen.told===1?"file":"files"}`;const newest=seen.newest===null?
-"":`, newest ${seen.newest}`;return`${count} in ${seen.dir}${newest}${seen.frozen?" (frozen)":""}`}
-
-},
-"./chunk-IFQE4KMQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_6LUFZJPJ=load("./chunk-6LUFZJPJ.js");var import_chunk_6MSACZGC=load(
-"./chunk-6MSACZGC.js");var import_chunk_VWGLUEH5=load("./chunk-VWGLUEH5.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_6CWYNHNN=load(
-"./chunk-6CWYNHNN.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UWP3QNYQ=load("./chunk-UWP3QNYQ.js");var import_chunk_7MO73M4R=load(
-"./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.
-tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_EENKPOPM.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_7V7HQIKZ.healthOf)(view,(0,import_chunk_Z5HWKFT5.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_VWGLUEH5.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_I3DEZP3A.
-nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
-","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
-String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
-0):"10m");return(0,import_chunk_I3DEZP3A.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_6MSACZGC.
-pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_UWP3QNYQ.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_7MO73M4R.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
-pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_Z5HWKFT5.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
-id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
-const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
-context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_6LUFZJPJ.noticeNotes)(view)]}}function whyLines(event,view){
-if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
-message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
-name,bytes,changed},view){const dir=(0,import_chunk_7V7HQIKZ.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_JXOSR2SG.isHandback)(
-name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";return[`${changed===true?"changed":"handed back"}: ${dir}/${name}${size}`,`an answer go\
-es into: ${dir}/${(0,import_chunk_JXOSR2SG.answerName)(name)}`]}function isText(value){return typeof value==="string"&&value.trim()!==""}function lineFrom(text,limit){
-return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
-const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_Z5HWKFT5.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
-views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
-waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_Z5HWKFT5.isEnded)(view.
-state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
-import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
-const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_Z5HWKFT5.isEnded)(view.state))(0,import_chunk_7MO73M4R.
-noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_UWP3QNYQ.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
-cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_Z5HWKFT5.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_6LUFZJPJ.
-endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_Z5HWKFT5.isEnded)(
-view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.
-isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_Z5HWKFT5.isEnded)(view.state)?(0,import_chunk_6LUFZJPJ.tellEnded)(context,
-view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
-joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_EENKPOPM.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_6LUFZJPJ.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_6CWYNHNN.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_OEPPXLHW.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
-context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_Z5HWKFT5.
-isEnded)(view.state)?view:(0,import_chunk_Z5HWKFT5.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-ILIZNOH4.js": function (module, exports) {
@@ -2759,21 +2620,6 @@ wake},wanted){if(!Array.isArray(wake))return void 0;return byUrgency.find(word=>
 isArray(wake)&&wake.every(word=>word==="checkpoint")}
 
 },
-"./chunk-JMGQCR2D.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>handbackEvent,handbackWarnings:()=>handbackWarnings,withHandback:()=>withHandback});module.exports=
-stdin_exports;var import_chunk_EPNPF2NT=load("./chunk-EPNPF2NT.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_Z5HWKFT5=load("./chun\
-k-Z5HWKFT5.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");async function withHandback(job,ending){
-const{paths,spec}=job;const read=(0,import_chunk_EENKPOPM.readState)(paths);const state=read.kind==="ok"?read.value:void 0;if(!spec.handback||state&&(0,import_chunk_Z5HWKFT5.
-isEnded)(state))return ending;const look=new import_chunk_EPNPF2NT.HandbackLook(spec.handback,paths);const late={news:[],trouble:"it gives no answer"};const{news,
-trouble}=await(0,import_chunk_EPNPF2NT.inTime)(look.look(true),import_chunk_6GO5RDBX.pathLookMs,late);if(news.length>0){const journal=(0,import_chunk_ZTK3JAK3.openJournal)(
-paths,spec);for(const one of news)journal.append("handback",handbackEvent(one))}const warnings=handbackWarnings(ending.warnings??state?.warnings??spec.warnings??
-[],look,trouble);return{...ending,warnings,handback:look.standing}}function handbackEvent(news){return{...news,wake:["handback"]}}function handbackWarnings(known,look,trouble){
-const{dir,newest}=look.standing;const lost=`the hand-back folder ${dir} cannot be looked into: ${trouble}; what is put there wakes nobody`;const many=`so many f\
-iles were handed back that those after ${newest} are not told; they lie in ${dir}`;const warnings=[...trouble===null?[]:[{code:"handback_unseen",message:lost}],
-...look.isFull?[{code:"handback_many",message:many}]:[]];const isKnown=({code})=>known.some(one=>one.code===code);return[...known,...warnings.filter(one=>!isKnown(
-one))]}
-
-},
 "./chunk-JSBRDJBE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{__commonJS:()=>__commonJS,__toESM:()=>__toESM});module.exports=stdin_exports;var __create=Object.create;var __defProp2=Object.
 defineProperty;var __getOwnPropDesc2=Object.getOwnPropertyDescriptor;var __getOwnPropNames2=Object.getOwnPropertyNames;var __getProtoOf=Object.getPrototypeOf;var __hasOwnProp2=Object.
@@ -2781,32 +2627,6 @@ prototype.hasOwnProperty;var __commonJS=(cb,mod)=>function __require(){return mo
 var __copyProps2=(to,from,except,desc)=>{if(from&&typeof from==="object"||typeof from==="function"){for(let key of __getOwnPropNames2(from))if(!__hasOwnProp2.call(
 to,key)&&key!==except)__defProp2(to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc2(from,key))||desc.enumerable})}return to};var __toESM=(mod,isNodeMode,target)=>(target=
 mod!=null?__create(__getProtoOf(mod)):{},__copyProps2(isNodeMode||!mod||!mod.__esModule?__defProp2(target,"default",{value:mod,enumerable:true}):target,mod));
-
-},
-"./chunk-JVGY7PV3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
-var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");
-var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var table={queued:{claimed:"starting",started:"runni\
-ng",stop_asked:"stopping",concluded:"ended"},starting:{claimed:"starting",started:"running",stop_asked:"stopping",concluded:"ended"},running:{claimed:"running",
-started:"running",stop_asked:"stopping",concluded:"ended"},stopping:{claimed:"stopping",started:"stopping",stop_asked:"stopping",concluded:"ended"},ended:{claimed:"\
-ended",started:"ended",stop_asked:"ended",concluded:"ended"}};function transition(from,event){return table[from][event]}var snapshotPauseMs=300;var Progress=class{journal;state;claim;lifecycle;snapshotTimer;makeSnapshot;constructor(claim){
-this.claim=claim;this.journal=(0,import_chunk_ZTK3JAK3.openJournal)(claim.paths,claim.spec);const read=(0,import_chunk_EENKPOPM.readState)(claim.paths);this.state=
-read.kind==="ok"?read.value:(0,import_chunk_4WBN5L3B.earlyState)(claim.spec.id,claim.spec);this.lifecycle=["queued","starting","running","stopping"].includes(this.
-state.state)?this.state.state:"starting";if(claim.generation>1)this.tellWake()}step(event,type,fields,change={}){this.lifecycle=transition(this.lifecycle,event);
-this.note(type,fields,{...change,...this.lifecycle==="ended"?{}:{state:this.lifecycle}})}note(type,fields,change={}){this.append(type,fields);this.state={...this.
-state,...change,rev:this.state.rev+1,seq:this.journal.seq};const sync=change.conversation!==void 0||type==="stopping";this.unlessFull(()=>(0,import_chunk_EENKPOPM.
-writeState)(this.claim.paths,this.state,{sync}))}change(change){this.state={...this.state,...change,rev:this.state.rev+1};this.unlessFull(()=>(0,import_chunk_EENKPOPM.
-writeState)(this.claim.paths,this.state,{sync:false}))}snapshot(make){this.makeSnapshot=make;this.snapshotTimer??=setTimeout(()=>this.flush(),snapshotPauseMs)}flush(){
-clearTimeout(this.snapshotTimer);this.snapshotTimer=void 0;const make=this.makeSnapshot;this.makeSnapshot=void 0;if(make)this.unlessFull(()=>(0,import_chunk_527JQF7V.
-writeJson)(this.claim.paths.snapshot,{at:(0,import_chunk_CL3BCQKO.isoNow)(),...make()},{sync:false}))}append(type,fields){this.unlessFull(()=>this.journal.append(
-type,fields));this.state.seq=this.journal.seq;if(fields.wake!==void 0)this.tellWake()}tellWake(){this.claim.onWake?.(told=>this.append("notified",told))}unlessFull(write){
-try{write()}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}};function agentSnapshot(reading){const latest=(0,
-import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text),import_chunk_6GO5RDBX.textTailBytes);return{tools:reading.tools.slice(
--import_chunk_6GO5RDBX.toolCalls).map(toolSnapshot),tool_count:reading.toolCount,text:latest.text,text_truncated:latest.truncated,final:reading.final,conversation_id:reading.
-conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
-replace(/\s+/g," ").trim(),import_chunk_6GO5RDBX.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
-80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
 
 },
 "./chunk-JXOSR2SG.js": function (module, exports) {
@@ -2834,6 +2654,56 @@ patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at
 const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
 rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
 PT_EXECUTION_TIMEOUT")return"slow";throw error}}
+
+},
+"./chunk-L5OZSZHI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{canonical:()=>canonical,damagedState:()=>damagedState,defaultEngine:()=>defaultEngine,earlyState:()=>earlyState,ensureKey:()=>ensureKey,
+environmentDigest:()=>environmentDigest,findEngine:()=>findEngine,hasQueue:()=>hasQueue,hashOf:()=>hashOf,isGenuine:()=>isGenuine,macOf:()=>macOf,macOfAnswer:()=>macOfAnswer,
+randomBytes:()=>randomBytes,readKey:()=>readKey,readTurn:()=>readTurn,sameMac:()=>sameMac,writeTurn:()=>writeTurn});module.exports=stdin_exports;var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");var import_node_fs=require("node:fs");function randomBytes(count){const bytes=new Uint8Array(count);const fd=(0,import_node_fs.openSync)("/dev/uran\
+dom","r");try{for(let done=0;done<count;)done+=(0,import_node_fs.readSync)(fd,bytes,done,count-done,null)}finally{(0,import_node_fs.closeSync)(fd)}return bytes}
+var longBytes=64*1024;function readKey(){const folder=(0,import_chunk_ILIZNOH4.configFolder)();if(folder===void 0)return void 0;const file=import_node_path.default.
+join(folder,"key");const facts=lookAt(file);if(!facts)return void 0;const isPrivate=facts.kind==="file"&&facts.uid===process.getuid?.()&&(facts.mode&63)===0;const key=isPrivate?
+(0,import_chunk_527JQF7V.readText)(file,1024)?.trim():void 0;if(key&&/^[0-9a-f]{64}$/.test(key))return key;throw new import_chunk_NVPF5LEY.FaultError("preflight",
+`cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`)}function lookAt(file){try{return(0,import_chunk_S7M4UBSY.factsOf)(file)}catch(error){
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the key ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG_CONFIG_HOME to a fol\
+der that you may use")}}function ensureKey(){const known=readKey();if(known)return known;const folder=(0,import_chunk_ILIZNOH4.configFolder)();if(folder===void 0){
+throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set","set HOME")}try{makeFolders(folder);
+(0,import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder,"key"),`${(0,import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the key in ${folder} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG\
+_CONFIG_HOME to a folder that you may write")}return ensureKey()}function macOf(spec,key){return keyedDigest(key,canonical(spec))}async function isGenuine(spec,key){
+if(key===void 0)return false;const{mac,...rest}=spec;return sameMac(await systemDigest(key,Buffer.from(canonical(rest))),mac)}function macOfAnswer(answer,key){return systemDigest(
+key,Buffer.from(`answer ${canonical(answer)}`))}function macOfShort(answer,key){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.hmacSha256)(Buffer.
+from(key),Buffer.from(`answer ${canonical(answer)}`)))}function sameMac(expected,mac){let difference=expected.length^mac.length;for(let at=0;at<expected.length;at+=
+1)difference|=expected.charCodeAt(at)^mac.charCodeAt(at);return difference===0}function environmentDigest(key){const text=key+(0,import_chunk_ILIZNOH4.comparableEnvironment)();
+let high=3735928559;let low=1103547991;for(let at=0;at<text.length;at+=1){const code=text.charCodeAt(at);high=Math.imul(high^code,2654435761);low=Math.imul(low^
+code,1597334677)}high=Math.imul(high^high>>>16,2246822507)^Math.imul(low^low>>>13,3266489909);low=Math.imul(low^low>>>16,2246822507)^Math.imul(high^high>>>13,3266489909);
+return(4294967296*(2097151&low)+(high>>>0)).toString(16)}function hashOf(text){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(
+text)))}function canonical(value){if(Array.isArray(value))return`[${value.map(canonical).join(",")}]`;if(typeof value==="object"&&value!==null){const entries=Object.
+entries(value).sort(([a],[b])=>a<b?-1:1);return`{${entries.map(([name,inner])=>`${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`}return JSON.stringify(
+value)??"null"}async function keyedDigest(key,text){const bytes=Buffer.from(text);return bytes.length<=longBytes?(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.
+hmacSha256)(Buffer.from(key),bytes)):systemDigest(key,bytes)}async function systemDigest(key,bytes){const{createHmac}=await Promise.resolve().then(()=>builtin("\
+node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}function makeFolders(folder){if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind==="fo\
+lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}function hasQueue(spec){return typeof spec.max_live===
+"number"&&spec.max_live>0&&spec.kind!=="timer"}var genuine=new Map;function readTurn(paths,id){const read=(0,import_chunk_527JQF7V.readJson)(paths.turn);if(read.
+kind!=="ok")return void 0;const{mac,...turn}=read.value;if(typeof mac!=="string"||!isTurn(turn))return void 0;const name=`${id} ${mac} ${JSON.stringify(turn)}`;
+const known=genuine.get(name);if(known)return known;const key=usableKey();if(key===void 0||!sameMac(macOf2(id,turn,key),mac))return void 0;genuine.set(name,turn);
+return turn}function writeTurn(paths,id,turn){const key=readKey();if(key===void 0)throw new Error(`cannot take the turn of job ${id}: there is no key`);(0,import_chunk_527JQF7V.
+writeJson)(paths.turn,{...turn,mac:macOf2(id,turn,key)})}function macOf2(id,turn,key){return macOfShort({what:"turn",id,turn:JSON.stringify(turn)},key)}function isTurn({
+at,boot_id,mono_ms,files}){const isInstant=typeof at==="string"&&Number.isFinite(Date.parse(at));const isWhole=typeof boot_id==="string"&&Number.isFinite(mono_ms);
+return isInstant&&isWhole&&typeof files==="object"&&files!==null}function usableKey(){try{return readKey()}catch{return void 0}}function earlyState(id,spec){return{
+schema:1,id,rev:0,state:spec&&hasQueue(spec)?"queued":"starting",health:"unknown",attention_kind:null,seq:0,created_at:spec?.created_at??(0,import_chunk_CL3BCQKO.
+isoOf)((0,import_chunk_V5ZZ3YHA.idTimeMs)(id)),started_at:null,ended_at:null,duration_ms:null,exit_code:null,signal:null,signal_certain:null,error:null,warnings:spec?.
+warnings??[],conversation:null,reconciled:false,output:null,usage:null}}function damagedState(id,damage){const error={code:"state_damaged",message:`the record o\
+f this job cannot be used: ${damage}`};return{...earlyState(id,null),state:"failed",error}}var nodeOptions=["--no-warnings"];var local={id:"local",async prepare(){
+await Promise.resolve().then(()=>load("./spawn-GECXRNMD.js"))},async start(worker){const{spawnDetached}=await Promise.resolve().then(()=>load("./spawn-GECXRNMD.\
+js"));const pid=spawnDetached({program:process.execPath,args:[...nodeOptions,(0,import_chunk_RRKK2KA3.companionFile)(),"_worker",worker.stateRoot,worker.id],cwd:"\
+/",environment:(0,import_chunk_ILIZNOH4.workerEnvironment)(worker.mark),logFile:worker.logFile});const identity=(0,import_chunk_5Z3IZCRM.identityOf)(pid);if(!identity)
+throw new Error(`cannot see the worker that was just started (pid ${pid})`);return identity},alive:import_chunk_5Z3IZCRM.livenessOf,isStopped:import_chunk_5Z3IZCRM.
+isStopped,signal:import_chunk_5Z3IZCRM.signalIdentity};var engines=[local];function findEngine(id){return engines.find(engine=>engine.id===id)}var defaultEngine=local;
 
 },
 "./chunk-LKQKBXWU.js": function (module, exports) {
@@ -2894,98 +2764,6 @@ ile"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) 
 cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
 
 },
-"./chunk-LQSQYZEW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_FTBZ2Q2T=load(
-"./chunk-FTBZ2Q2T.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_PII37J4B=load(
-"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_TIQZMBM4=load(
-"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
-import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_6GO5RDBX.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.
-found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_PII37J4B.plainTail)((0,
-import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,
-note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({
-path,tail:tail2,note}){const name=(0,import_chunk_PII37J4B.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{
-text:`## Last lines of ${name}${note===null?"":` (${note})`}
-
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_I3DEZP3A.nextCommands.restart(spec.id,spec.
-state_option);if(state.watch?.watched_to_end)return`## Going on
-
-It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
-job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_TIQZMBM4.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_I3DEZP3A.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
-return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
-error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
-er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
-import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
-const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
-y it out: ${(0,import_chunk_I3DEZP3A.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
-plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_I3DEZP3A.nextCommand)(spec.state_option,
-"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
-ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
- be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
-done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
-`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
-import_chunk_FG4NKBTV.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_FG4NKBTV.readLogTail)(paths.error)}function makeReport(parts){const{
-spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
-reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
-filter(section=>section!=="").join("\n\n")}
-`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
-plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
-`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
-plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
-state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
-ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
-Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
-Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
-["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
-plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
-mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
-/\s+/g," "),import_chunk_6GO5RDBX.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
-null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
-state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_PII37J4B.runFacts)(parts),["Conversation",state.
-conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
-["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
-polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
-import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
-tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_6GO5RDBX.
-excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
-tail)(text,import_chunk_6GO5RDBX.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
-spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_F4YG5CRF.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
-`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_6MDRQJKZ.takeOverCommands)(spec.
-worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
-return`## Decided at launch for a stall
-
-${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_PII37J4B.logSection)(
-"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_PII37J4B.
-logSection)("Last output",paths.output)],(0,import_chunk_PII37J4B.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_EENKPOPM.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_4WBN5L3B.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_ZTK3JAK3.openJournal)(paths,spec);if((0,import_chunk_Z5HWKFT5.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_FTBZ2Q2T.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
-end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
- no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
-spec}=job;const cancel=(0,import_chunk_EENKPOPM.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
-spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_GVEZTPPZ.backendOf)(spec)?.answerFrom==="stdout"})));(0,
-import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_F4YG5CRF.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
-import_chunk_ZTK3JAK3.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
-state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_F4YG5CRF.isTidy)(spec,state))for(const file of[paths.output,paths.
-snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
-answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_EENKPOPM.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
-paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
-...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_EENKPOPM.
-readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
-try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
-QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
-
-},
 "./chunk-LUIVRIXY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{makeNap:()=>makeNap});module.exports=stdin_exports;var longest=2**31-1;function makeNap(signal){const rung=new Set;
 let wake=()=>void 0;return{ring(why){rung.add(why);wake(why)},async sleep(ms,deaf){const heard=()=>[...rung].filter(why2=>why2!==deaf);if(heard().length===0&&!signal.
@@ -3028,30 +2806,28 @@ retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}
 "missing"}function sizeText(facts){return facts?(0,import_chunk_TFEMYLSK.formatSize)(facts.size):"not there"}
 
 },
-"./chunk-NM3PIPQX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.j\
-s");var import_chunk_EOI5L4WU=load("./chunk-EOI5L4WU.js");var import_chunk_QZ543KRA=load("./chunk-QZ543KRA.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_EF5TFNRM.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_EOI5L4WU.onceWords)("run",input,(0,import_chunk_EOI5L4WU.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_EOI5L4WU.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_EF5TFNRM.makeRunPart)(input,cwd);return(0,import_chunk_QZ543KRA.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_QZ543KRA.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_6GO5RDBX.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_EF5TFNRM.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_QZ543KRA.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
-
-},
 "./chunk-NVPF5LEY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{FaultError:()=>FaultError,errnoOf:()=>errnoOf,messageOf:()=>messageOf,usageError:()=>usageError});module.exports=stdin_exports;
 var FaultError=class extends Error{code;next;constructor(code,message,next=null){super(message);this.name="FaultError";this.code=code;this.next=next}};function usageError(message,next=null){
 return new FaultError("usage",message,next)}function errnoOf(error){if(typeof error!=="object"||error===null||!("code"in error))return void 0;return typeof error.
 code==="string"?error.code:void 0}function messageOf(error){return error instanceof Error?error.message:String(error)}
+
+},
+"./chunk-NYJVJD74.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
+const before=await(0,import_chunk_PISISLGS.refresh)(root,id);if((0,import_chunk_HZZY6FEB.isEnded)(before.state))return{view:before,result:before.state.state==="\
+canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_5Z3IZCRM.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.
+isoNow)(),why:request.why})}
+`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_6GO5RDBX.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_WSRAE5IV.
+waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
+view,result:(0,import_chunk_HZZY6FEB.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_6GO5RDBX.
+taskStatusMs+import_chunk_6GO5RDBX.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
+text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw error}}}function nudge(view){
+const engine=(0,import_chunk_L5OZSZHI.findEngine)(view.spec?.engine??"")??import_chunk_L5OZSZHI.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
+worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-OEPPXLHW.js": function (module, exports) {
@@ -3088,23 +2864,6 @@ const folder=(0,import_chunk_RRKK2KA3.jobPaths)(root,id).waiters;return(0,import
 readJson)(import_node_path.default.join(folder,name));return read.kind==="ok"&&(0,import_chunk_5Z3IZCRM.isIdentity)(read.value.waiter)&&(0,import_chunk_5Z3IZCRM.
 livenessOf)(read.value.waiter)!=="dead"})}function namesIn(folder){return(0,import_chunk_S7M4UBSY.listNames)(folder).filter(name=>/^\d+-\w+\.json$/.test(name)).
 slice(0,import_chunk_6GO5RDBX.waiterFiles)}function isTexts(value){return Array.isArray(value)&&value.every(one=>typeof one==="string")}
-
-},
-"./chunk-PBJD4I34.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_6CWYNHNN=load("./chunk-6CWYNHNN.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
-const before=await(0,import_chunk_RKOVA4TT.refresh)(root,id);if((0,import_chunk_Z5HWKFT5.isEnded)(before.state))return{view:before,result:before.state.state==="\
-canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_5Z3IZCRM.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.
-isoNow)(),why:request.why})}
-`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_6GO5RDBX.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_6CWYNHNN.
-waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
-view,result:(0,import_chunk_Z5HWKFT5.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_6GO5RDBX.
-taskStatusMs+import_chunk_6GO5RDBX.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
-text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw error}}}function nudge(view){
-const engine=(0,import_chunk_4WBN5L3B.findEngine)(view.spec?.engine??"")??import_chunk_4WBN5L3B.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
-worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-PCWSDVLX.js": function (module, exports) {
@@ -3560,6 +3319,24 @@ var backends=[agy,claude,codex,gemini,opencode,pi,qwen,copilot,cursor,custom];va
 find(backend=>backend.id===id)}function hostMarkers(){return backends.flatMap(backend=>[...backend.hostMarkers])}
 
 },
+"./chunk-PG5AQQLM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");
+var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function renderBar(completed,total,width=10){const share=shareOf(
+completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
+100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
+if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
+note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_HZZY6FEB.isEnded)(state))return none;if(spec?.timer)return{...none,
+note:dueIn(spec.timer.due_at)};const queue=(0,import_chunk_ZX7KBW5C.queueSeen)(view);if(queue)return{...none,note:queue.place===null?"in the queue":`place ${queue.
+place}`};const watch=(0,import_chunk_ZX7KBW5C.watchSeen)(view);if(watch)return{...none,note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_ZX7KBW5C.
+checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,
+checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){const due=(0,import_chunk_EENKPOPM.instantOf)(dueAt);if(due===
+null)return null;const left=due-(0,import_chunk_CL3BCQKO.nowMs)();return left<=0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<
+0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-((0,import_chunk_EENKPOPM.instantOf)(at)??(0,import_chunk_CL3BCQKO.
+nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(
+Math.max(1e3,Math.ceil(ms/step)*step))}
+
+},
 "./chunk-PII37J4B.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{logSection:()=>logSection,oneLine:()=>oneLine,plainTail:()=>plainTail,runFacts:()=>runFacts,taskWords:()=>taskWords});
 module.exports=stdin_exports;var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6GO5RDBX=load(
@@ -3570,6 +3347,26 @@ unknown"}){return`${oneLine(String(task_status))}, exit code ${oneLine(String(ta
 
 ${text}`}function plainTail(file){return(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_FG4NKBTV.readLogTail)(file).toString("utf8")).trimEnd()}function oneLine(text){
 return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),import_chunk_6GO5RDBX.excerptBytes)}
+
+},
+"./chunk-PISISLGS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
+var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
+tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-ZS5RORPU.js"))).startOwedNotice(
+view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_HZZY6FEB.isEnded)(state)&&!(0,import_chunk_S7M4UBSY.
+exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_HZZY6FEB.inspect)(root,id);const condition=(0,import_chunk_HZZY6FEB.
+conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.
+resolve().then(()=>load("./settle-G4NSK5Q7.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_HZZY6FEB.conditionOf)(now2)),isStrict);const now=(0,import_chunk_HZZY6FEB.
+inspect)(root,id);return nobodyComes.includes((0,import_chunk_HZZY6FEB.conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){
+const{isForged}=await Promise.resolve().then(()=>load("./may-act-SBLF5FET.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or com\
+es from another user or machine";return{...view,spec:null,damage,state:(0,import_chunk_L5OZSZHI.damagedState)(view.id,damage)}}async function refreshAttached(root,id){
+const view=await refresh(root,id,true);if(view.damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_HZZY6FEB.conditionOf)(now))||isHung(
+now);if(!isDue(view))return view;const{attachWorker}=await Promise.resolve().then(()=>load("./attach-QLASWE6X.js"));await attachWorker(view,isDue);return(0,import_chunk_HZZY6FEB.
+inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+(0,import_chunk_527JQF7V.removeFile)(view.paths.marker)}catch{}}function isHung(view){if((0,import_chunk_HZZY6FEB.conditionOf)(view)!=="supervised"||view.isClaimed||
+view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_6GO5RDBX.leaseStaleMs}
 
 },
 "./chunk-PKLFTWLZ.js": function (module, exports) {
@@ -3583,6 +3380,21 @@ readJson)(paths.workspace);return read.kind==="ok"&&(0,import_chunk_EG6BC3VZ.isS
 staff?.brief===void 0||!(0,import_chunk_S7M4UBSY.exists)(paths.started))return void 0;const before=seen??readBefore(paths)??{};return(0,import_chunk_EG6BC3VZ.compareWorkspace)(
 before,(0,import_chunk_5PLEYAYI.captureWorkspace)(spec.cwd,{exclude:[paths.root]}))}function historicalOf(paths){const before=readBefore(paths);return before?(0,
 import_chunk_E4Q33Z52.contextOf)(before):null}
+
+},
+"./chunk-POJ3F3QM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>handbackEvent,handbackWarnings:()=>handbackWarnings,withHandback:()=>withHandback});module.exports=
+stdin_exports;var import_chunk_EPNPF2NT=load("./chunk-EPNPF2NT.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_HZZY6FEB=load("./chun\
+k-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");async function withHandback(job,ending){
+const{paths,spec}=job;const read=(0,import_chunk_EENKPOPM.readState)(paths);const state=read.kind==="ok"?read.value:void 0;if(!spec.handback||state&&(0,import_chunk_HZZY6FEB.
+isEnded)(state))return ending;const look=new import_chunk_EPNPF2NT.HandbackLook(spec.handback,paths);const late={news:[],trouble:"it gives no answer"};const{news,
+trouble}=await(0,import_chunk_EPNPF2NT.inTime)(look.look(true),import_chunk_6GO5RDBX.pathLookMs,late);if(news.length>0){const journal=(0,import_chunk_ZTK3JAK3.openJournal)(
+paths,spec);for(const one of news)journal.append("handback",handbackEvent(one))}const warnings=handbackWarnings(ending.warnings??state?.warnings??spec.warnings??
+[],look,trouble);return{...ending,warnings,handback:look.standing}}function handbackEvent(news){return{...news,wake:["handback"]}}function handbackWarnings(known,look,trouble){
+const{dir,newest}=look.standing;const lost=`the hand-back folder ${dir} cannot be looked into: ${trouble}; what is put there wakes nobody`;const many=`so many f\
+iles were handed back that those after ${newest} are not told; they lie in ${dir}`;const warnings=[...trouble===null?[]:[{code:"handback_unseen",message:lost}],
+...look.isFull?[{code:"handback_many",message:many}]:[]];const isKnown=({code})=>known.some(one=>one.code===code);return[...known,...warnings.filter(one=>!isKnown(
+one))]}
 
 },
 "./chunk-PZGY5XKU.js": function (module, exports) {
@@ -3604,66 +3416,51 @@ one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowM
 resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
 
 },
-"./chunk-Q65NSRO5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-6GWCTJQB.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-XH74P7WV.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-J7NUZZRZ.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-AMSKX3L4.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-UK6MWH55.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-6HBR5MO4.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-ZFANTE7G.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-M4JJ3KOG.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-CW7N5WW6.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-25JTZ72R.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-2IQQVWIJ.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-P6AQUI3J.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-NQHHE5LI.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-EWODDX5Q.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-LHTKF7ZX.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-CAKNJNTL.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-FINXGA22.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-S73HU3EQ.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-LOT2NUK5.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-6LT52KT3.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-NJHFJ2LC.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-JUEVJGMP.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-VDERGXRS.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+"./chunk-QJ3H4XYT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
+var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");
+var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var table={queued:{claimed:"starting",started:"runni\
+ng",stop_asked:"stopping",concluded:"ended"},starting:{claimed:"starting",started:"running",stop_asked:"stopping",concluded:"ended"},running:{claimed:"running",
+started:"running",stop_asked:"stopping",concluded:"ended"},stopping:{claimed:"stopping",started:"stopping",stop_asked:"stopping",concluded:"ended"},ended:{claimed:"\
+ended",started:"ended",stop_asked:"ended",concluded:"ended"}};function transition(from,event){return table[from][event]}var snapshotPauseMs=300;var Progress=class{journal;state;claim;lifecycle;snapshotTimer;makeSnapshot;constructor(claim){
+this.claim=claim;this.journal=(0,import_chunk_ZTK3JAK3.openJournal)(claim.paths,claim.spec);const read=(0,import_chunk_EENKPOPM.readState)(claim.paths);this.state=
+read.kind==="ok"?read.value:(0,import_chunk_L5OZSZHI.earlyState)(claim.spec.id,claim.spec);this.lifecycle=["queued","starting","running","stopping"].includes(this.
+state.state)?this.state.state:"starting";if(claim.generation>1)this.tellWake()}step(event,type,fields,change={}){this.lifecycle=transition(this.lifecycle,event);
+this.note(type,fields,{...change,...this.lifecycle==="ended"?{}:{state:this.lifecycle}})}note(type,fields,change={}){this.append(type,fields);this.state={...this.
+state,...change,rev:this.state.rev+1,seq:this.journal.seq};const sync=change.conversation!==void 0||type==="stopping";this.unlessFull(()=>(0,import_chunk_EENKPOPM.
+writeState)(this.claim.paths,this.state,{sync}))}change(change){this.state={...this.state,...change,rev:this.state.rev+1};this.unlessFull(()=>(0,import_chunk_EENKPOPM.
+writeState)(this.claim.paths,this.state,{sync:false}))}snapshot(make){this.makeSnapshot=make;this.snapshotTimer??=setTimeout(()=>this.flush(),snapshotPauseMs)}flush(){
+clearTimeout(this.snapshotTimer);this.snapshotTimer=void 0;const make=this.makeSnapshot;this.makeSnapshot=void 0;if(make)this.unlessFull(()=>(0,import_chunk_527JQF7V.
+writeJson)(this.claim.paths.snapshot,{at:(0,import_chunk_CL3BCQKO.isoNow)(),...make()},{sync:false}))}append(type,fields){this.unlessFull(()=>this.journal.append(
+type,fields));this.state.seq=this.journal.seq;if(fields.wake!==void 0)this.tellWake()}tellWake(){this.claim.onWake?.(told=>this.append("notified",told))}unlessFull(write){
+try{write()}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}};function agentSnapshot(reading){const latest=(0,
+import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text),import_chunk_6GO5RDBX.textTailBytes);return{tools:reading.tools.slice(
+-import_chunk_6GO5RDBX.toolCalls).map(toolSnapshot),tool_count:reading.toolCount,text:latest.text,text_truncated:latest.truncated,final:reading.final,conversation_id:reading.
+conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
+replace(/\s+/g," ").trim(),import_chunk_6GO5RDBX.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
+80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
 
 },
-"./chunk-QGP4KFXV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_OEPPXLHW=load(
-"./chunk-OEPPXLHW.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6ESM6INQ=load(
-"./chunk-6ESM6INQ.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(view);if(replaced!==null)return{
-kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_7MO73M4R.collectedBy)(view);if(collected)return{kind:"duplic\
-ate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(view):null}function lateEvent(fired,view){
-if((0,import_chunk_Z5HWKFT5.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}); go by the end, not by this`};const told=(0,
-import_chunk_7MO73M4R.lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a \
-wait has told it already (event ${newest}); another wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(
-owner)}`:"";const ms=(0,import_chunk_EENKPOPM.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)}\
- ago`;return`read by ${by==="wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;
-const why=(0,import_chunk_EENKPOPM.readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_EENKPOPM.
-instantOf)(view.spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.
-endedMs>due);if(guarded.length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.
-formatAge)(due-(last.endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){
-if(!view.spec?.timer||(0,import_chunk_Z5HWKFT5.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.
-length>0&&guarded.every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_EENKPOPM.instantOf)(timer.state.created_at)??0;const found=[];
-for(const id of(0,import_chunk_6ESM6INQ.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_VB6XA2FR.compareIds)){const paths=(0,import_chunk_RRKK2KA3.
-jobPaths)(timer.root,id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_EENKPOPM.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.
-owner??null))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_Z5HWKFT5.isEnded)(state.value);const endedMs=isOver?
-(0,import_chunk_EENKPOPM.instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_EENKPOPM.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=
-armed))found.push({id,endedMs})}return found}var guardedJobs=2*import_chunk_6GO5RDBX.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(text).replace(/\s+/g," ").trim(),60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_Z5HWKFT5.conditionOf)(view);const health=(0,
-import_chunk_7V7HQIKZ.healthOf)(view,condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_EENKPOPM.ageOf)(view.state.
-created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.
-nowMs)()-newestMs),queue:queueOf(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(view,health),isAwaited:(0,
-import_chunk_OEPPXLHW.isAwaited)(view.root,view.id)};return{...facts,next:isIdle?import_chunk_I3DEZP3A.nextCommands.cancel(view.id,option):nextOf(facts,option)}}
-function leftOf({spec,state,turn}){if(!spec||(0,import_chunk_Z5HWKFT5.isEnded)(state)||state.state==="queued")return null;if(spec.timer)return Math.max(0,((0,import_chunk_EENKPOPM.
-instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());return Math.max(0,Math.round((0,import_chunk_Z5HWKFT5.boundOf)(
-spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)()))}function workerWord(view){if((0,import_chunk_7V7HQIKZ.findStopped)(view))return"stopped";const{worker}=view.
-seen;if(worker==="alive")return"alive";if(worker==="unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"no\
-t yet":"gone"}function queueOf({state}){const{place,live,behind}=state.queue??{};if(state.state!=="queued"||!Number.isSafeInteger(place)||!Array.isArray(behind))
-return null;return{place,live:Number(live)||0,behind:behind.filter(one=>typeof one==="string")}}function lateWords(view,{health}){const{spec,state}=view;const ran=(0,
-import_chunk_EENKPOPM.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const expected=spec.run?.expect_ms;if(typeof expected===
-"number"&&ran>expected)return`expected to take ${(0,import_chunk_UNGYPAP3.formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(whole(
-ran))}`;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.deadline_ms;return used<import_chunk_6GO5RDBX.
-lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{view,condition,health,late}=one;if(condition===
-"damaged")return import_chunk_I3DEZP3A.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_attention"&&one.worker!=="stopped")return import_chunk_I3DEZP3A.
-nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||one.isAwaited;return needsLook?import_chunk_I3DEZP3A.nextCommands.observe(
-view.id,option):import_chunk_I3DEZP3A.nextCommands.wait(view.id,option)}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
+"./chunk-QN5U73VO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimJob:()=>claimJob,renewLease:()=>renewLease});module.exports=stdin_exports;var import_chunk_DAOF27DW=load("./ch\
+unk-DAOF27DW.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_HZZY6FEB=load("./\
+chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_5Z3IZCRM=load("\
+./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var reserveBytes=32*1024;async function claimJob(root,id){
+const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const read=(0,import_chunk_EENKPOPM.readSpec)(paths);if(read.kind!=="ok")throw new Error(`cannot read th\
+e spec of job ${id}: ${read.kind==="damaged"?read.reason:"it is missing"}`);const spec=read.value;if(!await(0,import_chunk_L5OZSZHI.isGenuine)(spec,(0,import_chunk_L5OZSZHI.
+readKey)()))throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);const hasFifo=await(0,import_chunk_DAOF27DW.makeFifo)(paths.
+leaseFifo);return(0,import_chunk_3RBSOS2I.withLock)(paths.lock,()=>{if((0,import_chunk_HZZY6FEB.isEnded)((0,import_chunk_HZZY6FEB.inspect)(root,id).state))return void 0;
+const self=(0,import_chunk_5Z3IZCRM.ownIdentity)();const other=(0,import_chunk_EENKPOPM.readWorker)(paths);if(other.kind==="ok"&&!(0,import_chunk_5Z3IZCRM.sameIdentity)(
+other.value.worker,self)&&(0,import_chunk_5Z3IZCRM.livenessOf)(other.value.worker)==="alive")return void 0;const release=hasFifo&&(0,import_chunk_DAOF27DW.holdFifo)(
+paths.leaseFifo)||(()=>void 0);const known=other.kind==="ok"?other.value:{shim:null,child:null,cgroup:null};const cgroup=known.cgroup??((0,import_chunk_S7M4UBSY.
+exists)(paths.started)||spec.run?.status_cmd?null:(0,import_chunk_PZGY5XKU.makeCgroup)(id));(0,import_chunk_527JQF7V.writeJson)(paths.lease,{worker:self},{sync:false});
+(0,import_chunk_527JQF7V.writeJson)(paths.worker,{worker:self,shim:known.shim,child:known.child,fifo:hasFifo,cgroup},{sync:false});setAside(paths);const launch=(0,
+import_chunk_EENKPOPM.readLaunch)(paths);return{root,paths,spec,turn:null,self,generation:launch.kind==="ok"?launch.value.generation:1,hasFifo,cgroup,release}})}
+function renewLease(paths){return(0,import_chunk_S7M4UBSY.touch)(paths.lease,(0,import_chunk_CL3BCQKO.nowMs)())}function setAside(paths){try{(0,import_chunk_527JQF7V.
+writeFile)(paths.reserve,new Uint8Array(reserveBytes).fill(32),{sync:false})}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??
+""))throw error}}
 
 },
 "./chunk-QWINQQDJ.js": function (module, exports) {
@@ -3676,69 +3473,105 @@ changes=0},last){const told=changes===0?"nothing changed":`${changes} change${ch
 last: ${last}`}
 
 },
-"./chunk-QZ543KRA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_BCJB4ZKH=load(
-"./chunk-BCJB4ZKH.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_KBYANBJG.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-6V6A5434.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_KBYANBJG.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_TUOBAW6V.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_ILIZNOH4.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
-once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null,label:input.text("label")??null,
-onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
-if(size>import_chunk_6GO5RDBX.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_6GO5RDBX.onStallBytes}\
- are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
- take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
-const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_BCJB4ZKH.launch)(
-root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
-resolve().then(()=>load("./collecting-W6YF7PZX.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_I3DEZP3A.
-nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
-t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
-root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
-const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
-return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
-return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-MTTCHLYX.js")),Promise.resolve().then(()=>load("\
-./timer-facts-RWGBS7RF.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
-line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,
-id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-2ICBCLHB.js"))).queueNoteOf(root.
-folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
-id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id);const commands={wait:import_chunk_I3DEZP3A.nextCommands.wait(id,root.option),observe:import_chunk_I3DEZP3A.
-nextCommands.observe(id,root.option),cancel:import_chunk_I3DEZP3A.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=input.has(
-"max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.
-replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[
-jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,
-`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
-`,notes}}
+"./chunk-QYMKVTXI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_RTAWOOBB=load(
+"./chunk-RTAWOOBB.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_PII37J4B=load(
+"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_TIQZMBM4=load(
+"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_I3DEZP3A=load(
+"./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
+"./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
+import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_6GO5RDBX.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.
+found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_PII37J4B.plainTail)((0,
+import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,
+note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({
+path,tail:tail2,note}){const name=(0,import_chunk_PII37J4B.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{
+text:`## Last lines of ${name}${note===null?"":` (${note})`}
+
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_I3DEZP3A.nextCommands.restart(spec.id,spec.
+state_option);if(state.watch?.watched_to_end)return`## Going on
+
+It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
+job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_TIQZMBM4.isContinuable)(paths,state))lines.
+push(`Go on in the same conversation: ${import_chunk_I3DEZP3A.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
+return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
+error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
+er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
+import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
+const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
+y it out: ${(0,import_chunk_I3DEZP3A.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
+plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_I3DEZP3A.nextCommand)(spec.state_option,
+"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
+ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
+ be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
+done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
+`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
+import_chunk_FG4NKBTV.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_FG4NKBTV.readLogTail)(paths.error)}function makeReport(parts){const{
+spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
+reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
+filter(section=>section!=="").join("\n\n")}
+`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
+plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
+`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
+plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
+state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
+ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
+Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
+Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
+["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
+plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
+mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
+/\s+/g," "),import_chunk_6GO5RDBX.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
+null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
+state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_PII37J4B.runFacts)(parts),["Conversation",state.
+conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
+["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
+polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
+import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
+tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_6GO5RDBX.
+excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
+tail)(text,import_chunk_6GO5RDBX.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
+spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_F4YG5CRF.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
+`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_6MDRQJKZ.takeOverCommands)(spec.
+worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
+return`## Decided at launch for a stall
+
+${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_PII37J4B.logSection)(
+"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_PII37J4B.
+logSection)("Last output",paths.output)],(0,import_chunk_PII37J4B.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
+const read=(0,import_chunk_EENKPOPM.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_L5OZSZHI.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_ZTK3JAK3.openJournal)(paths,spec);if((0,import_chunk_HZZY6FEB.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_RTAWOOBB.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
+ no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
+spec}=job;const cancel=(0,import_chunk_EENKPOPM.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
+spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_GVEZTPPZ.backendOf)(spec)?.answerFrom==="stdout"})));(0,
+import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_F4YG5CRF.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
+import_chunk_ZTK3JAK3.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
+state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_F4YG5CRF.isTidy)(spec,state))for(const file of[paths.output,paths.
+snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
+answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+`}}function finish(paths,state){(0,import_chunk_EENKPOPM.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
+paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
+...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_EENKPOPM.
+readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
+try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
+QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./chunk-RKOVA4TT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
-var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
-tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-4PFJZNKX.js"))).startOwedNotice(
-view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_Z5HWKFT5.isEnded)(state)&&!(0,import_chunk_S7M4UBSY.
-exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_Z5HWKFT5.inspect)(root,id);const condition=(0,import_chunk_Z5HWKFT5.
-conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.
-resolve().then(()=>load("./settle-ITITC2WJ.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_Z5HWKFT5.conditionOf)(now2)),isStrict);const now=(0,import_chunk_Z5HWKFT5.
-inspect)(root,id);return nobodyComes.includes((0,import_chunk_Z5HWKFT5.conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){
-const{isForged}=await Promise.resolve().then(()=>load("./may-act-EIDE52DX.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or com\
-es from another user or machine";return{...view,spec:null,damage,state:(0,import_chunk_4WBN5L3B.damagedState)(view.id,damage)}}async function refreshAttached(root,id){
-const view=await refresh(root,id,true);if(view.damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_Z5HWKFT5.conditionOf)(now))||isHung(
-now);if(!isDue(view))return view;const{attachWorker}=await Promise.resolve().then(()=>load("./attach-POTA2FAU.js"));await attachWorker(view,isDue);return(0,import_chunk_Z5HWKFT5.
-inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-(0,import_chunk_527JQF7V.removeFile)(view.paths.marker)}catch{}}function isHung(view){if((0,import_chunk_Z5HWKFT5.conditionOf)(view)!=="supervised"||view.isClaimed||
-view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_6GO5RDBX.leaseStaleMs}
+"./chunk-RDZBCH6S.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{sealVerdict:()=>sealVerdict,storedVerdict:()=>storedVerdict});module.exports=stdin_exports;var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");async function sealVerdict(id,end,note){try{const key=(0,import_chunk_L5OZSZHI.readKey)();
+if(key===void 0)return null;return await(0,import_chunk_L5OZSZHI.macOfAnswer)({what:"verdict",id,end:JSON.stringify(end),note:JSON.stringify(note)},key)}catch{return null}}
+async function storedVerdict(paths,id){const read=(0,import_chunk_527JQF7V.readJson)(paths.cursor);if(read.kind!=="ok")return void 0;const{end,note,seal}=read.value;
+if(!end||!note||typeof seal!=="string")return void 0;const expected=await sealVerdict(id,end,note);return expected!==null&&(0,import_chunk_L5OZSZHI.sameMac)(expected,
+seal)?{end,note}:void 0}
 
 },
 "./chunk-RLAEZAHM.js": function (module, exports) {
@@ -3782,6 +3615,126 @@ ours"),reviewDiff:at("review.diff"),started:at("started"),shimMark:at("started/s
 "started/spawn_failed"),reason:at("started/reason"),aliveFifo:at("started/alive.fifo"),limitFifo:at("started/limit.fifo"),exit:at("exit.json"),result:at("result\
 .md"),resultRecord:at("result.json"),cancel:at("cancel.json"),waiters:at("waiters"),collected:at("collected.json"),lock:at("lock"),reserve:at("reserve"),marker:`${root}\
 /active/${id}`}}function stagePath(root,id){return import_node_path2.default.join(root,"jobs",`.new-${id}`)}
+
+},
+"./chunk-RTAWOOBB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
+exports=stdin_exports;var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_73DIQDKJ=load(
+"./chunk-73DIQDKJ.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_i\
+n","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){
+if(facts.survivors.length>0){return failed("failed","survivors",`these processes outlived SIGKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"can\
+celed":return{outcome:"canceled",error:null};case"met":case"due":return{outcome:"done",error:null};case"watch_failed":return failed("failed","watch_failed",facts.
+detail??"the condition cannot hold any more");case"watch_error":return failed("failed","watch_error",facts.detail??"the condition cannot be looked at");case"exi\
+ted":case"lingered":return judgeExit(facts);case"hard_timeout":if(isStaff(facts)&&facts.staffError===null)return{outcome:"done",error:null};if(facts.kind==="wat\
+ch")return failed("timed_out","watch_expired",`the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);return failed("timed_out","hard_timeout",`the \
+hard limit of ${facts.deadlineText} was reached${told(facts)}`);case"first_output_timeout":return failed("failed","first_output_timeout","nothing was printed wi\
+thin --first-output");case"stalled":return failed("failed","stalled",`nothing happened for the time given by --stall-after${detailOf(facts)}`);case"sign_in":return failed(
+"failed","auth",facts.staffError?.message??"the agent waits for a sign-in that nobody can give");case"state_vanished":return failed("crashed","worker_lost","the\
+ state folder vanished");case"spawn_failed":return failed("failed","spawn_failed",`the program could not be started: ${facts.detail??"not known why"}`);case"nev\
+er_started":return failed("failed","never_started","the launcher died before a worker existed");case"worker_lost":return failed("crashed","worker_lost","the pro\
+cesses that supervise the command were killed; how it ended is not known");case"host_restarted":return failed("crashed","host_restarted","the machine was restar\
+ted while the job ran")}}function judgeExit(facts){const{exit}=facts;if(exit?.spawn_failed)return failed("failed","spawn_failed",`the program could not be execu\
+ted (exit code ${exit.exit_code})`);if(isStaff(facts)){return facts.staffError?{outcome:"failed",error:facts.staffError}:{outcome:"done",error:null}}if(!exit)return failed(
+"crashed","worker_lost","how the command ended is not known");if(exit.exit_code===facts.successExit)return judgeFiles(facts);if(facts.signal!==null&&exit.signaled)
+return failed("failed","signal",signalMessage(facts.signal));return failed("failed","exit_nonzero",`the command exited with code ${exit.exit_code}`)}function judgeFiles({
+missingFiles:missingFiles2=[]}){if(missingFiles2.length===0)return{outcome:"done",error:null};const named=missingFiles2.slice(0,3).join(", ");const more=missingFiles2.
+length>3?` and ${missingFiles2.length-3} more`:"";return failed("failed","artifact_missing",`neither new nor changed at the end: ${named}${more}`)}function isStaff({
+kind}){return kind==="staff"}function detailOf({detail}){return detail===void 0?"":`; ${detail}`}function told({staffError}){const isWord=staffError&&["auth","q\
+uota","agent_error","response_timeout"].includes(staffError.code);return isWord?`; the agent had told: ${staffError.message}`:""}function signalMessage(signal){
+const hint=signal==="SIGKILL"?" (not by us: often the kernel, when memory runs out)":"";return`the command was ended by ${signal}${hint}`}function failed(outcome,code,message){
+return{outcome,error:{code,message}}}function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>192)return void 0;const number=exitCode-128;const known=Object.
+entries(table).find(([,value])=>value===number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.constants.signals;function judgeStaff(reading,ending,request){
+const answer=reading.answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[...reading.warnings,...denialWarnings(reading)];const error=findError(
+reading,ending,request,answer);if(error===null&&request.reason==="lingered"){warnings.push({code:"ended_after_answer",message:"the agent stayed alive after its \
+final event and was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push({code:"limit_after_answer",message:"the hard limit struck after the\
+ complete answer had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){if(reading.failure)return reading.failure;if(reading.
+final==="failure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.reason==="exited"&&ending.exitCode!==0)return exitError(
+ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answer",message:`the agent ended without a final event${quoted(
+lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.resume){const got=reading.conversationId??"none";return{
+code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}if(answer!==null)return null;if(reading.denials.length>
+0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.join(", ")}`}}return{code:"no_final_answer",message:"\
+the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)return{code:"signal",message:`the agent was ended \
+by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}function denialWarnings(reading){return reading.
+denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){const lines=ending.stderrTail.split("\n").map(
+line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}var severities=["critical","high","m\
+edium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;var most={summary:1e4,title:500,detail:1e4,
+file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
+fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
+null"}]}
+No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
+import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
+text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
+error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
+startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
+let open;for(const{line,from,next}of(0,import_chunk_GVEZTPPZ.linesOf)(answer)){const fence=(0,import_chunk_GVEZTPPZ.fenceOf)(line);if(fence&&open&&(0,import_chunk_GVEZTPPZ.
+closes)(fence,open)){const text=isJson(open)||open.info===""?answer.slice(open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&
+(!open||isJson(fence))){open={...fence,from:next}}}return found}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(
+value))return fault("the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allo\
+wed: ${verdicts.join(", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");
+if(!Array.isArray(findings))return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);
+const read=[];for(const[n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,
+title,detail,file,line,suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,
+summary,findings:read}}}function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}\
+; allowed: ${severities.join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name===
+"suggestion"))continue;const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(
+line)&&Number(line)>0))return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="strin\
+g")return`${name} is no text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{
+kind:"fault",reason}}function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="\
+object"&&value!==null)return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value===
+"object"&&value!==null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}function usageOf(told2,runsOn,resumed){if(told2===
+null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===
+null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=before?now-before:now;const usage={...told2};if(runsOn.
+tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,earlier.output_tokens);usage.total_tokens=
+less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.cost_usd,earlier.cost_usd??0));return{usage,
+usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){
+const{paths,spec,staff}=job;const backend=(0,import_chunk_GVEZTPPZ.backendOf)(spec);const reading=seen.reading??(0,import_chunk_GVEZTPPZ.replay)(spec,paths);const byItself=exit.
+reason==="exited";const ending=(0,import_chunk_GVEZTPPZ.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
+reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
+...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_PKLFTWLZ.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
+import_chunk_73DIQDKJ.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
+const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
+const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
+findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
+return reason==="exited"||reason==="lingered"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if((0,import_chunk_GVEZTPPZ.backendOf)(spec)?.
+answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle cou\
+ld not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){try{return look()}catch(error){warnings.push({code:"not_told",message:`${what}\
+ could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===
+null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`\
+the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function questionWarnings({handback},answer){const name=answer===
+null?null:(0,import_chunk_JXOSR2SG.findQuestion)(answer);if(name===null)return[];const file=handback?`${handback.dir}/${name}`:name;const isThere=handback!==void 0&&
+handback!==null&&(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file";const where=isThere?`; put the answer into ${handback.dir}/${(0,import_chunk_JXOSR2SG.answerName)(
+name)} or into the next task`:" (there is no such file)";return[{code:"parent_question",message:`the agent asks a question in ${file}${where}`}]}function changeWarnings(staff,changes){
+if(!(0,import_chunk_W7HED5VZ.isReader)(staff.mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+
+changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.
+reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5}\
+ more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.
+index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change nothing (profile ${staff.
+profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){
+if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.kind==="ok")return{findings:parsed.
+value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.
+reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;
+const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,spec,staff:spec.staff},{reading:ending.reading,before:ending.before},
+{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.
+some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.
+run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_FG4NKBTV.missingFiles)(spec.run,results):[],survivors:ending.
+tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??
+startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.isoNow)();const conversationId=staff?.reading.conversationId??null;
+const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,started_at:started,
+ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?
+null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.
+task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.
+omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...ending.handback?
+{handback:ending.handback}:{},...taskFields(spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({
+run},{task}){if(!run?.status_cmd)return{};return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){
+if(ending.reason!=="exited"||ending.tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.
+tree.ended.length} left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({
+bytes:(0,import_chunk_FG4NKBTV.logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){
+return reason==="due"?timer?.due_at:void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(
+file);return facts?(0,import_chunk_CL3BCQKO.isoOf)(facts.modifiedMs):null}
 
 },
 "./chunk-RXESWPAO.js": function (module, exports) {
@@ -3840,10 +3793,38 @@ return event==="Stop"?{systemMessage:text}:{hookSpecificOutput:{hookEventName:ev
 job-companion: the hook could not look at the jobs: ${reason}`}}
 
 },
+"./chunk-SZL43CSX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>attachWorker});module.exports=stdin_exports;var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");
+var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_4ON4EBX2=load("./chunk-4ON4EBX2.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");
+var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function attachWorker(view,isDue){if(!await(0,
+import_chunk_4ON4EBX2.mayAct)(view))return;try{await(0,import_chunk_3RBSOS2I.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_HZZY6FEB.inspect)(view.
+root,view.id);if(isDue(now))await attach(now)})}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code!=="busy")throw error}}async function attach(view){
+if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_6GO5RDBX.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
+import_chunk_6GO5RDBX.promptReplacements-1));const facts=(0,import_chunk_S7M4UBSY.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.
+modifiedMs<pause)return;if(view.launch)((0,import_chunk_L5OZSZHI.findEngine)(view.spec.engine)??import_chunk_L5OZSZHI.defaultEngine).signal(view.launch.worker,"\
+SIGKILL");await(0,import_chunk_5D4XELJN.startWorker)(view.root,view.spec,view,generation)}
+
+},
 "./chunk-T4JNAPAO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{queueWords:()=>queueWords});module.exports=stdin_exports;function queueWords({place,live,max_live,behind}){const limit=`\
 at most ${max_live} at a time`;if(place===null)return`place not known yet, ${limit}`;const after=behind.length===0?"":`, behind ${behind.join(", ")}`;return`pla\
 ce ${place}${after}; ${live??0} at work, ${limit}`}
+
+},
+"./chunk-TACSUHSQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findLatest:()=>findLatest,requireLatest:()=>requireLatest,requireNewest:()=>requireNewest});module.exports=stdin_exports;
+var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");
+var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function findLatest(root,owner,accept=()=>true){for(const id of(0,
+import_chunk_YPCCD7EW.listJobs)(root)){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));if(spec.kind!=="ok")continue;if(owner!==
+null&&spec.value.owner!==owner)continue;if(accept(id,spec.value))return id}return void 0}function requireNewest(root,owner,what){const id=requireLatest(root,owner,
+what);const specOf=one=>{const read=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,one));return read.kind==="ok"?read.value:null};
+const live=(0,import_chunk_YPCCD7EW.listActive)(root.folder).filter(one=>{const spec=specOf(one);return spec!==null&&(owner===null||spec.owner===owner)});if(!live.
+includes(id)||specOf(id)?.kind!=="timer")return{id,live,isPastTimer:false};const other=live.findLast(one=>specOf(one)?.kind!=="timer");return other===void 0?{id,
+live,isPastTimer:false}:{id:other,live,isPastTimer:true}}function requireLatest(root,owner,what,accept){const id=findLatest(root.folder,owner,accept);if(id!==void 0)
+return id;const fault=(0,import_chunk_YPCCD7EW.noFolderFault)(root,what);if(fault)throw fault;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.
+FaultError("unknown_job",`cannot find ${what}${whose} in the state folder ${root.folder}`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),
+"status",...root.option]))}
 
 },
 "./chunk-TFEMYLSK.js": function (module, exports) {
@@ -3860,31 +3841,6 @@ if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(
 "./chunk-ZTK3JAK3.js");function isContinuable(paths,state){if(!state.conversation||state.error?.code==="spawn_failed")return false;if(state.output===null||state.
 output.stdout?.bytes>0)return true;return(0,import_chunk_ZTK3JAK3.readEvents)(paths,0,1e3).events.some(event=>event.type==="conversation")}function isUnfinished({
 state,warnings}){return state==="done"&&warnings.some(({code})=>code==="parent_question"||code==="not_finished")}
-
-},
-"./chunk-TNLPXBRJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_B6Y6BHUG=load(
-"./chunk-B6Y6BHUG.js");var import_chunk_GSPPDF5H=load("./chunk-GSPPDF5H.js");var import_chunk_VWGLUEH5=load("./chunk-VWGLUEH5.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMC\
-QTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
-red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE",
-"MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH",
-"ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.
-map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(
-row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??"-"));const lines=(0,import_chunk_B6Y6BHUG.renderTable)((0,import_chunk_B6Y6BHUG.fitTable)(
-{head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){
-const{health}=(0,import_chunk_7V7HQIKZ.healthOf)(view,(0,import_chunk_Z5HWKFT5.conditionOf)(view));const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(
-view.spec);const{bar,eta,note}=(0,import_chunk_VWGLUEH5.progressCells)(view,barWidth);const isLive=!(0,import_chunk_Z5HWKFT5.isEnded)(view.state);return{ID:view.
-id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.
-excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.
-excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_GSPPDF5H.whatOf)(view)}}function paint(line,view,color){return view?
-line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.
-formatDuration)(state.duration_ms);const age=(0,import_chunk_EENKPOPM.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0;return(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_Z5HWKFT5.isEnded)(state)?(0,import_chunk_EENKPOPM.ageOf)(
-state.ended_at,(0,import_chunk_CL3BCQKO.nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)} ago`}function ownerOf(view){return(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
 
 },
 "./chunk-TUOBAW6V.js": function (module, exports) {
@@ -3937,35 +3893,6 @@ const folders=import_chunk_ILIZNOH4.variables.searchPath().split(":").filter(Boo
 map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_S7M4UBSY.exists)??null}
 
 },
-"./chunk-UJH5J3KP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hasLivingWorker:()=>hasLivingWorker,lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf});
-module.exports=stdin_exports;var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
-return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_6ESM6INQ.
-listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_RRKK2KA3.
-jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_VB6XA2FR.compareIds)(id,spec.
-id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
-const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
-const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const condition=hasLivingWorker(paths)?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
-memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
-import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_4WBN5L3B.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
-function look(root,id){try{const view=(0,import_chunk_Z5HWKFT5.inspect)(root,id);return(0,import_chunk_Z5HWKFT5.isEnded)(view.state)?void 0:(0,import_chunk_Z5HWKFT5.
-conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
-if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_RKOVA4TT.isSettleable)(condition)||!memory.
-unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_EENKPOPM.
-readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_4WBN5L3B.isGenuine)(read.value,(0,import_chunk_4WBN5L3B.readKey)());const its=isOurs?
-poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_4WBN5L3B.hasQueue)(read.value)});return its===pool}function hasLivingWorker(paths){
-const[worker,launch]=[(0,import_chunk_EENKPOPM.readWorker)(paths),(0,import_chunk_EENKPOPM.readLaunch)(paths)];return[worker,launch].some(read=>read.kind==="ok"&&
-(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.worker)==="alive")}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??
-(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=import_chunk_6GO5RDBX.
-leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.set(id,since);return(0,
-import_chunk_CL3BCQKO.monotonicMs)()-since>import_chunk_6GO5RDBX.leaseMs}function forgetGone(memory,active){if(memory.members.size<=active.length)return;const there=new Set(
-active);for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
-
-},
 "./chunk-UNGYPAP3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
 var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
@@ -3991,11 +3918,53 @@ function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(sec
 2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
 
 },
-"./chunk-UWP3QNYQ.js": function (module, exports) {
+"./chunk-V5ZZ3YHA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{compareIds:()=>compareIds,idTimeMs:()=>idTimeMs,isId:()=>isId,isIdPrefix:()=>isIdPrefix,makeId:()=>makeId,sortIds:()=>sortIds});
+module.exports=stdin_exports;var idPattern=/^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;var prefixPattern=/^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;function makeId(verb,nowMs,random){
+const digits=Array.from(random.subarray(0,6),byte=>(byte%36).toString(36)).join("");return`${verb}-${nowMs.toString(36)}-${digits}`}function isId(text){return idPattern.
+test(text)}function isIdPrefix(text){return prefixPattern.test(text)}function idTimeMs(id){return Number.parseInt(id.split("-")[1]??"",36)}function compareIds(a,b){
+return idTimeMs(a)-idTimeMs(b)||(a<b?-1:a>b?1:0)}function sortIds(ids){const keys=ids.map(id=>{const from=id.indexOf("-")+1;return`${id.slice(from,id.indexOf("-",
+from)).padStart(timeDigits,"0")} ${id}`});return keys.sort().map(key=>key.slice(timeDigits+1))}var timeDigits=9;
+
+},
+"./chunk-VTGGMN32.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_32MTA6CI=load("./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load(
+"./chunk-3MGMFZ3C.js");var import_chunk_6BRJEGU3=load("./chunk-6BRJEGU3.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_VX67K4L3=load(
+"./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_PII37J4B=load(
+"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_6BRJEGU3.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_HZZY6FEB.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
+reason})`:""}`],["queue",(0,import_chunk_32MTA6CI.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_HZZY6FEB.isEnded)(state)?
+null:(0,import_chunk_32MTA6CI.progressLine)(view)],["watch",(0,import_chunk_32MTA6CI.watchLine)(view)],["hand-back",(0,import_chunk_32MTA6CI.handbackLine)(view)],
+["notify",(0,import_chunk_3MGMFZ3C.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
+null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_6BRJEGU3.timeOf)(view)}${ended===null?"":
+`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_6BRJEGU3.ownerOf)(view):null],["backend",agentOf(view)],["\
+due",spec?.timer?(0,import_chunk_6I474T6Z.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
+t",(0,import_chunk_32CEE554.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
+"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
+...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
+join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_HZZY6FEB.isEnded)(state)?`${(0,import_chunk_PII37J4B.
+oneLine)(identity)}: ${(0,import_chunk_PII37J4B.taskWords)(state)}`:(0,import_chunk_PII37J4B.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_HZZY6FEB.
+isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
+/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_HZZY6FEB.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
+return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_L5OZSZHI.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
+const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
+odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
+import_chunk_FG4NKBTV.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_HZZY6FEB.isEnded)(
+state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_VX67K4L3.progressOf)(
+view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
+plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
+status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
+
+},
+"./chunk-VX67K4L3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_TIQZMBM4=load(
+"./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_TIQZMBM4=load(
 "./chunk-TIQZMBM4.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load(
+"./chunk-LXK2ZILE.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load(
 "./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.
 isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.
@@ -4012,60 +3981,33 @@ nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,im
 ...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_527JQF7V.readRange)(paths.output,-import_chunk_6GO5RDBX.tailBytes,
 import_chunk_6GO5RDBX.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),
 import_chunk_6GO5RDBX.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_6GO5RDBX.tailBytes}}var recentEvents=5;
-var eventsAtMost=50;function observation(view,options){const{state,spec,paths}=view;const condition=(0,import_chunk_Z5HWKFT5.conditionOf)(view);const{waited}=options;
+var eventsAtMost=50;function observation(view,options){const{state,spec,paths}=view;const condition=(0,import_chunk_HZZY6FEB.conditionOf)(view);const{waited}=options;
 const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,...(0,import_chunk_7V7HQIKZ.healthOf)(
-view,condition),checkpoint:(0,import_chunk_7V7HQIKZ.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_7V7HQIKZ.watchSeen)(view),timer:(0,import_chunk_7V7HQIKZ.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,...(0,import_chunk_ZX7KBW5C.healthOf)(
+view,condition),checkpoint:(0,import_chunk_ZX7KBW5C.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_ZX7KBW5C.watchSeen)(view),timer:(0,import_chunk_ZX7KBW5C.
 timerSeen)(view),...queueFacts(view),...handbackFacts(view),supervision:condition,rev:state.rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,
 started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_EENKPOPM.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
 nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.
 task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.
 message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),
 200)})),conversation:state.conversation,collected:(0,import_chunk_7MO73M4R.collectedBy)(view),last_collected_seq:(0,import_chunk_7MO73M4R.lastCollectedSeq)(view)};
-const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_Z5HWKFT5.isEnded)(state)?null:
+const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_HZZY6FEB.isEnded)(state)?null:
 progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,...progress===null?
 {}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_6GO5RDBX.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(
 document,null);const after=options.afterSeq??Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_ZTK3JAK3.readEvents)(paths,after,eventsAtMost);const events=journal.
 events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400));return boundDocument(document,{events,isMore:journal.more,after})}var longest=1024;function headOf({
 wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.plainValue)(wake.event,
-400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,import_chunk_7V7HQIKZ.
+400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,import_chunk_ZX7KBW5C.
 queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};const{reason:_,
-...seen}=(0,import_chunk_7V7HQIKZ.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_Z5HWKFT5.isEnded)(state)||!("word"in seen)?null:seen}}function handbackFacts(view){
-const handback=(0,import_chunk_7V7HQIKZ.handbackSeen)(view);return handback===null?{}:{handback}}function filesOf({paths,state}){const files={result:paths.result,
-output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_Z5HWKFT5.isEnded)(state))return files;return Object.fromEntries(
+...seen}=(0,import_chunk_ZX7KBW5C.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_HZZY6FEB.isEnded)(state)||!("word"in seen)?null:seen}}function handbackFacts(view){
+const handback=(0,import_chunk_ZX7KBW5C.handbackSeen)(view);return handback===null?{}:{handback}}function filesOf({paths,state}){const files={result:paths.result,
+output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_HZZY6FEB.isEnded)(state))return files;return Object.fromEntries(
 Object.entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root){if(condition==="damaged")
-return{doctor:import_chunk_I3DEZP3A.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_Z5HWKFT5.isEnded)(view.state))return{wait:import_chunk_I3DEZP3A.
+return{doctor:import_chunk_I3DEZP3A.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state))return{wait:import_chunk_I3DEZP3A.
 nextCommands.wait(view.id,root.option),cancel:import_chunk_I3DEZP3A.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_I3DEZP3A.nextCommands.
 result(view.id,root.option)};if(view.state.state==="done"&&!(0,import_chunk_TIQZMBM4.isUnfinished)(view.state))return next;if((0,import_chunk_TIQZMBM4.isContinuable)(
 view.paths,view.state))next.continue=import_chunk_I3DEZP3A.nextCommands.continue(view.id,root.option);if(view.state.state!=="done")next.restart=import_chunk_I3DEZP3A.
 nextCommands.restart(view.id,root.option);return next}
-
-},
-"./chunk-VB6XA2FR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{compareIds:()=>compareIds,idTimeMs:()=>idTimeMs,isId:()=>isId,isIdPrefix:()=>isIdPrefix,makeId:()=>makeId,sortIds:()=>sortIds});
-module.exports=stdin_exports;var idPattern=/^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;var prefixPattern=/^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;function makeId(verb,nowMs,random){
-const digits=Array.from(random.subarray(0,6),byte=>(byte%36).toString(36)).join("");return`${verb}-${nowMs.toString(36)}-${digits}`}function isId(text){return idPattern.
-test(text)}function isIdPrefix(text){return prefixPattern.test(text)}function idTimeMs(id){return Number.parseInt(id.split("-")[1]??"",36)}function compareIds(a,b){
-return idTimeMs(a)-idTimeMs(b)||(a<b?-1:a>b?1:0)}function sortIds(ids){const timed=ids.map(id=>[idTimeMs(id),id]);return timed.sort(([at,a],[other,b])=>at-other||
-(a<b?-1:a>b?1:0)).map(([,id])=>id)}
-
-},
-"./chunk-VWGLUEH5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");
-var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function renderBar(completed,total,width=10){const share=shareOf(
-completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
-100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
-if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
-note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_Z5HWKFT5.isEnded)(state))return none;if(spec?.timer)return{...none,
-note:dueIn(spec.timer.due_at)};const queue=(0,import_chunk_7V7HQIKZ.queueSeen)(view);if(queue)return{...none,note:queue.place===null?"in the queue":`place ${queue.
-place}`};const watch=(0,import_chunk_7V7HQIKZ.watchSeen)(view);if(watch)return{...none,note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_7V7HQIKZ.
-checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,
-checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){const due=(0,import_chunk_EENKPOPM.instantOf)(dueAt);if(due===
-null)return null;const left=due-(0,import_chunk_CL3BCQKO.nowMs)();return left<=0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<
-0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-((0,import_chunk_EENKPOPM.instantOf)(at)??(0,import_chunk_CL3BCQKO.
-nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(
-Math.max(1e3,Math.ceil(ms/step)*step))}
 
 },
 "./chunk-W7HED5VZ.js": function (module, exports) {
@@ -4089,19 +4031,90 @@ f, as short as the question allows."],profile:"restricted"}};var modeIds=Object.
 function isWriter(profile){return profile!=="restricted"}function isReader(mode,profile){return!isWriter(profile)||findMode(mode)?.profile==="restricted"}
 
 },
-"./chunk-WKVI4OEK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
-exports=stdin_exports;var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_6ESM6INQ.listActive)(
-root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
-root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_6ESM6INQ.listJobs)(root)){if(left===0)break;if(isLive.has(
-id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
-filter(view=>isChosen(view.spec,options)).sort(byLife)}function mayBeChosen(root,id,choice){if(choice.owner===null&&choice.kinds===null)return true;const spec=(0,
-import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.value,choice)}function isChosen(spec,{owner,
-kinds}){return isOwnedBy(spec,owner)&&(kinds===null||spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_Z5HWKFT5.isEnded)(
-a.state))-Number((0,import_chunk_Z5HWKFT5.isEnded)(b.state))||(0,import_chunk_VB6XA2FR.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_RKOVA4TT.
-refresh,import_chunk_Z5HWKFT5.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
+"./chunk-WSRAE5IV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_6GO5RDBX.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_HZZY6FEB.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_ZX7KBW5C.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_ZX7KBW5C.
+livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_ZX7KBW5C.
+watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
+{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
+evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
+var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
+1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
+throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_HZZY6FEB.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
+monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
+view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_HZZY6FEB.isEnded)(view.state)||told.signal.aborted||
+told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
+told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
+pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
+0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
+const isArmed=(0,import_chunk_HZZY6FEB.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_DAOF27DW.
+watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
+()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
+monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
+view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
+monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
+length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_HZZY6FEB.
+isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_HZZY6FEB.conditionOf)(
+view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_5Z3IZCRM.
+sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
+1e3,untilDue(view)+import_chunk_HZZY6FEB.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_EENKPOPM.
+instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
+import_chunk_PISISLGS.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
+(0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
+e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_AJRNZQVF.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
+wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
+ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_ZX7KBW5C.
+findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
+max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
+choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_ZX7KBW5C.monitorAttention)(
+view,(0,import_chunk_HZZY6FEB.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
+this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
+tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
+WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;
+const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
+()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
+until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
+until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
+watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_HZZY6FEB.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
+beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
+get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_RRKK2KA3.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
+isGiven:false})}
+
+},
+"./chunk-X7XYK63Z.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
+requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_TIQZMBM4=load(
+"./chunk-TIQZMBM4.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
+const read=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
+"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
+if(await(0,import_chunk_L5OZSZHI.isGenuine)(spec,(0,import_chunk_L5OZSZHI.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
+t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
+const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,spec.id);const state=(0,import_chunk_EENKPOPM.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_HZZY6FEB.
+isEnded)(state.value)&&!(0,import_chunk_TIQZMBM4.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
+if((0,import_chunk_S7M4UBSY.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
+ or start the task afresh: ${import_chunk_I3DEZP3A.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
+const backend=(0,import_chunk_PCWSDVLX.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
+return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
+cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_I3DEZP3A.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
+for(const id of(0,import_chunk_YPCCD7EW.listJobs)(root)){const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_EENKPOPM.readSpec)(
+paths),(0,import_chunk_EENKPOPM.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
+id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
+value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
+return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
 
 },
 "./chunk-XFBNWBRB.js": function (module, exports) {
@@ -4111,112 +4124,98 @@ var usualWidth=14;function labelled(label,text,labelWidth=usualWidth){return tex
 0?label:"").padEnd(labelWidth)}${line}`.trimEnd())}
 
 },
+"./chunk-XH42SMTO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_6GKZVAYV=load("./chunk-6GKZVAYV.js");var import_chunk_VTGGMN32=load(
+"./chunk-VTGGMN32.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_WSRAE5IV=load(
+"./chunk-WSRAE5IV.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_7MO73M4R=load(
+"./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_JXOSR2SG=load(
+"./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.
+tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_EENKPOPM.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_PG5AQQLM.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_I3DEZP3A.
+nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
+","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
+String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
+0):"10m");return(0,import_chunk_I3DEZP3A.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_VTGGMN32.
+pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_7MO73M4R.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
+pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_HZZY6FEB.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
+id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
+const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
+context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_6GKZVAYV.noticeNotes)(view)]}}function whyLines(event,view){
+if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
+message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
+name,bytes,changed},view){const dir=(0,import_chunk_ZX7KBW5C.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_JXOSR2SG.isHandback)(
+name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";return[`${changed===true?"changed":"handed back"}: ${dir}/${name}${size}`,`an answer go\
+es into: ${dir}/${(0,import_chunk_JXOSR2SG.answerName)(name)}`]}function isText(value){return typeof value==="string"&&value.trim()!==""}function lineFrom(text,limit){
+return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
+const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_HZZY6FEB.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
+views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
+waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_HZZY6FEB.isEnded)(view.
+state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
+import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
+const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_HZZY6FEB.isEnded)(view.state))(0,import_chunk_7MO73M4R.
+noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
+cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_HZZY6FEB.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_6GKZVAYV.
+endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_HZZY6FEB.isEnded)(
+view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.
+isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_HZZY6FEB.isEnded)(view.state)?(0,import_chunk_6GKZVAYV.tellEnded)(context,
+view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
+joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_EENKPOPM.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_6GKZVAYV.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_WSRAE5IV.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_OEPPXLHW.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
+context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_HZZY6FEB.
+isEnded)(view.state)?view:(0,import_chunk_HZZY6FEB.inspect)(view.root,view.id)}catch{return view}}
+
+},
 "./chunk-XSVLTRB3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function staffFacts(spec){
 const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}
 
 },
-"./chunk-XZMX2LZX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{sealVerdict:()=>sealVerdict,storedVerdict:()=>storedVerdict});module.exports=stdin_exports;var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");async function sealVerdict(id,end,note){try{const key=(0,import_chunk_4WBN5L3B.readKey)();
-if(key===void 0)return null;return await(0,import_chunk_4WBN5L3B.macOfAnswer)({what:"verdict",id,end:JSON.stringify(end),note:JSON.stringify(note)},key)}catch{return null}}
-async function storedVerdict(paths,id){const read=(0,import_chunk_527JQF7V.readJson)(paths.cursor);if(read.kind!=="ok")return void 0;const{end,note,seal}=read.value;
-if(!end||!note||typeof seal!=="string")return void 0;const expected=await sealVerdict(id,end,note);return expected!==null&&(0,import_chunk_4WBN5L3B.sameMac)(expected,
-seal)?{end,note}:void 0}
-
-},
-"./chunk-Y4XQPE7F.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>isForged,isOurs:()=>isOurs,mayAct:()=>mayAct});module.exports=stdin_exports;var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");async function mayAct(view){if(!view.spec||!(0,import_chunk_S7M4UBSY.isWritable)(view.paths.folder))return false;if(view.spec.timer)return isOurs(
-view);const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??view.spec.launcher.pid_ns;const isHere=namespace===(0,import_chunk_5Z3IZCRM.pidNamespace)()||
-view.isOtherBoot;if(!isHere&&(0,import_chunk_Z5HWKFT5.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
-(0,import_chunk_4WBN5L3B.isGenuine)(spec,knownKey())}async function isForged({spec}){const key=knownKey();if(!spec||key===void 0&&!spec.timer)return false;return!await(0,
-import_chunk_4WBN5L3B.isGenuine)(spec,key)}function knownKey(){try{return(0,import_chunk_4WBN5L3B.readKey)()}catch{return void 0}}
-
-},
-"./chunk-YNBF4JBX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
-module.exports=stdin_exports;var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_KBYANBJG=load(
-"./chunk-KBYANBJG.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_RRKK2KA3.rootPaths)(root).
-config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
-uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!==
-"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
-const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_34Q5MEJF.readUserConfig)();const narrowing=readNarrowing(
-words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
-words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
-words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_KBYANBJG.userConfigFile)()??"your config"},{restrict:narrowing.
-restrict,file:(0,import_chunk_RRKK2KA3.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
-profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
-name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
-ment"?(0,import_chunk_PCWSDVLX.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
- task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_LOOIDGC7.checkProgram)(
-backend,program);(0,import_chunk_LOOIDGC7.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
-program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
-(0,import_chunk_W7HED5VZ.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
-model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
-fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_PCWSDVLX.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
-terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
-{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
-config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_PCWSDVLX.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
-...own}};const backend=(0,import_chunk_PCWSDVLX.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
-const found=import_chunk_PCWSDVLX.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_TUOBAW6V.findProgram)(program,cwd)!==void 0));if(found.
-length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
-length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_I3DEZP3A.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_PCWSDVLX.backends.map(backend=>backend.
-id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_TUOBAW6V.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_ILIZNOH4.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_6ESM6INQ.listActive)(folder)){const paths=(0,import_chunk_RRKK2KA3.jobPaths)(folder,id);const spec=(0,import_chunk_EENKPOPM.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_CPHCOYQO.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_I3DEZP3A.nextCommands.wait(id,option))}}
-
-},
-"./chunk-YSLSDIP3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
-requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_TIQZMBM4=load(
-"./chunk-TIQZMBM4.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
-const read=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
-"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
-if(await(0,import_chunk_4WBN5L3B.isGenuine)(spec,(0,import_chunk_4WBN5L3B.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
-t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
-const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,spec.id);const state=(0,import_chunk_EENKPOPM.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_Z5HWKFT5.
-isEnded)(state.value)&&!(0,import_chunk_TIQZMBM4.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
-if((0,import_chunk_S7M4UBSY.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
- or start the task afresh: ${import_chunk_I3DEZP3A.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
-const backend=(0,import_chunk_PCWSDVLX.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
-return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
-cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_I3DEZP3A.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
-for(const id of(0,import_chunk_6ESM6INQ.listJobs)(root)){const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_EENKPOPM.readSpec)(
-paths),(0,import_chunk_EENKPOPM.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
-id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
-value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
-return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
+"./chunk-YPCCD7EW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findJob:()=>findJob,jobsFolder:()=>jobsFolder,listActive:()=>listActive,listJobs:()=>listJobs,noFolderFault:()=>noFolderFault,
+requireWholeId:()=>requireWholeId});module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_V5ZZ3YHA=load("./chunk-V\
+5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk\
+-NVPF5LEY.js");var import_node_path=builtin("node:path");function listJobs(root){return(0,import_chunk_V5ZZ3YHA.sortIds)((0,import_chunk_S7M4UBSY.listNames)((0,
+import_chunk_RRKK2KA3.rootPaths)(root).jobs).filter(import_chunk_V5ZZ3YHA.isId)).reverse()}function listActive(root){return(0,import_chunk_V5ZZ3YHA.sortIds)((0,
+import_chunk_S7M4UBSY.listNames)((0,import_chunk_RRKK2KA3.rootPaths)(root).active).filter(import_chunk_V5ZZ3YHA.isId))}function findJob(root,text){const list=listCommand(
+root);if(!(0,import_chunk_V5ZZ3YHA.isIdPrefix)(text)){throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot take ${JSON.stringify(text)} as a job id:\
+ ids look like run-mik3x9ab-4f7q2z`,list)}const all=(0,import_chunk_S7M4UBSY.listNames)((0,import_chunk_RRKK2KA3.rootPaths)(root.folder).jobs).filter(import_chunk_V5ZZ3YHA.
+isId);if(all.includes(text))return requireFolder(root,text);const matches=all.filter(id=>id.startsWith(text));if(matches.length===1)return requireFolder(root,matches[0]);
+if(matches.length===0)throw unknownJob(root,text);const shown=(0,import_chunk_V5ZZ3YHA.sortIds)(matches).slice(-5).join(", ");throw new import_chunk_NVPF5LEY.FaultError(
+"ambiguous_id",`cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,"give more of the id")}function requireWholeId(root,text){
+const id=findJob(root,text);if(id===text)return id;throw new import_chunk_NVPF5LEY.FaultError("ambiguous_id",`cannot take the short id ${text}: this command nee\
+ds the whole id`,`the one job that begins so is ${id}`)}function jobsFolder(root){return import_node_path.default.join(root,"jobs")}function requireFolder(root,id){
+const folder=import_node_path.default.join((0,import_chunk_RRKK2KA3.rootPaths)(root.folder).jobs,id);const facts=(0,import_chunk_S7M4UBSY.factsOf)(folder);if(facts?.
+kind==="folder")return id;if(!facts)throw unknownJob(root,id);throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use job ${id}: ${folder} is no\
+ folder of its own`)}function noFolderFault(root,what){if((0,import_chunk_S7M4UBSY.factsOf)(root.folder))return void 0;return new import_chunk_NVPF5LEY.FaultError(
+"unknown_job",`cannot find ${what}: there is no state folder ${root.folder}`,"go to the worktree where it was started (the state of jobs lies per worktree), or \
+name the folder with --state-dir DIR")}function unknownJob(root,text){const fault=noFolderFault(root,`job ${text}`);if(fault)return fault;return new import_chunk_NVPF5LEY.
+FaultError("unknown_job",`cannot find job ${text}: there is no such job in the state folder ${root.folder}`,`${listCommand(root)}, or name another folder with -\
+-state-dir DIR`)}function listCommand(root){return`list them with: ${(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"status",...root.
+option])}`}
 
 },
 "./chunk-Z37TNAS5.js": function (module, exports) {
@@ -4242,68 +4241,11 @@ try{return(0,import_chunk_S7M4UBSY.lookBehind)(file)}catch(error){throw refusal(
 : ${why}`,next)}
 
 },
-"./chunk-Z5HWKFT5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{boundOf:()=>boundOf,conditionOf:()=>conditionOf,goneError:()=>goneError,inspect:()=>inspect,isEnded:()=>isEnded,isQueued:()=>isQueued,
-specAtTurn:()=>specAtTurn,timerPatienceMs:()=>timerPatienceMs});module.exports=stdin_exports;var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");function boundOf(spec,turn){if(!turn&&(0,import_chunk_4WBN5L3B.hasQueue)(spec))return Number.POSITIVE_INFINITY;const bootThen=turn?.boot_id??
-spec.launcher.boot_id;if(bootThen===(0,import_chunk_5Z3IZCRM.bootId)())return turn?turn.mono_ms+spec.deadline_ms:spec.deadline_mono_ms;return(0,import_chunk_CL3BCQKO.
-monotonicMs)()+Date.parse(turn?.at??spec.created_at)+spec.deadline_ms-(0,import_chunk_CL3BCQKO.nowMs)()}function isPastBound(spec,turn){return(0,import_chunk_CL3BCQKO.
-monotonicMs)()>=boundOf(spec,turn)}function wallBoundOf(spec,turn){if(!turn&&(0,import_chunk_4WBN5L3B.hasQueue)(spec))return Number.POSITIVE_INFINITY;return Date.
-parse(turn?.at??spec.created_at)+spec.deadline_ms}function specAtTurn(spec,turn){if(!turn)return spec;const run=spec.run?{...spec.run,...turn.files}:null;return{
-...spec,run,deadline_mono_ms:boundOf(spec,turn)}}function isEnded(state){return import_chunk_EENKPOPM.outcomes.includes(state.state)}function inspect(root,id){const paths=(0,
-import_chunk_RRKK2KA3.jobPaths)(root,id);const[state,spec]=[(0,import_chunk_EENKPOPM.readState)(paths),(0,import_chunk_EENKPOPM.readSpec)(paths)];if(spec.kind===
-"missing"&&!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw goneError(id,paths);const isOver=state.kind==="ok"&&isEnded(state.value);const who=isOver?nobody:
-whoIsThere(paths,spec);const damage=damageOf(spec,state,who.seen.worker);return{id,root,paths,spec:presentIn(spec),damage,state:damage===null?presentIn(state)??
-(0,import_chunk_4WBN5L3B.earlyState)(id,presentIn(spec)):(0,import_chunk_4WBN5L3B.damagedState)(id,damage),...who}}function goneError(id,paths){return new import_chunk_NVPF5LEY.
-FaultError("unknown_job",`cannot find job ${id} any more: its folder ${paths.folder} is gone`)}var nobody={launch:null,worker:null,shim:null,child:null,seen:{worker:"\
-none",shim:"none"},isOtherBoot:false,isClaimed:false,turn:null,exit:void 0,reason:void 0,cancel:void 0,leaseAgeMs:null};function whoIsThere(paths,spec){const launch=presentIn(
-(0,import_chunk_EENKPOPM.readLaunch)(paths));const worker=presentIn((0,import_chunk_EENKPOPM.readWorker)(paths));const boot=worker?.worker??launch?.worker??null;
-const shim=worker?.shim??(boot?(0,import_chunk_EENKPOPM.readMark)(paths.shimMark,boot):void 0)??null;const child=worker?.child??(boot?(0,import_chunk_EENKPOPM.readMark)(
-paths.childMark,boot):void 0)??null;const engine=(0,import_chunk_4WBN5L3B.findEngine)(spec.kind==="ok"?spec.value.engine:"local")??import_chunk_4WBN5L3B.defaultEngine;
-const lease=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch);return{launch,worker,shim,child,seen:{worker:bestOf(
-[launch?.worker,worker?.worker],engine.alive),shim:bestOf([shim],engine.alive)},isOtherBoot:(boot??(spec.kind==="ok"?spec.value.launcher:null))?.boot_id!==(0,import_chunk_5Z3IZCRM.
-bootId)()&&(boot!==null||spec.kind==="ok"),isClaimed:(0,import_chunk_S7M4UBSY.exists)(paths.started),turn:spec.kind==="ok"&&(0,import_chunk_4WBN5L3B.hasQueue)(spec.
-value)?(0,import_chunk_4WBN5L3B.readTurn)(paths,spec.value.id)??null:null,exit:(0,import_chunk_EENKPOPM.readExit)(paths),reason:(0,import_chunk_EENKPOPM.readReason)(
-paths),cancel:(0,import_chunk_EENKPOPM.readCancel)(paths),leaseAgeMs:lease?Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-lease.modifiedMs):null}}function conditionOf(view){
-if(view.damage!==null)return"damaged";if(isEnded(view.state))return"ended";const{worker,shim}=view.seen;if(view.spec?.timer)return conditionOfTimer(view,view.spec.
-timer);if(worker==="alive")return"supervised";if(!view.spec)return"damaged";if(worker==="unknown")return isLongOver(view)?"lost":"unseen";if(isQueued(view))return view.
-launch||view.worker?"unclaimed":startingOf(view,view.spec);if(view.spec.kind==="watch")return conditionOfWatch(view,view.spec);if(view.isOtherBoot)return view.exit?
-"over":"host_restarted";if(view.isClaimed){if(view.exit)return"over";if(shim==="alive")return"orphaned";if(shim==="unknown")return"unseen";return shim==="none"&&
-ageOf(view.paths.started)<1e3?"orphaned":"lost"}if(view.launch||view.worker)return"unclaimed";return startingOf(view,view.spec)}function isQueued({spec,turn,isClaimed,
-state}){return spec!==null&&(0,import_chunk_4WBN5L3B.hasQueue)(spec)&&turn===null&&!isClaimed&&!isEnded(state)}function conditionOfTimer(view,timer){const isAlive=view.
-seen.worker==="alive";if((0,import_chunk_CL3BCQKO.nowMs)()>=Date.parse(timer.due_at)+(isAlive?timerPatienceMs:0))return"over";if(view.cancel&&!isAlive)return"ov\
-er";return isAlive?"supervised":"armed"}var timerPatienceMs=2e3;function conditionOfWatch(view,spec){if(isPastBound(spec,view.turn))return"lost";if(view.launch||
-view.worker)return"unclaimed";return startingOf(view,spec)}function startingOf(view,spec){const isLauncherAlive=((0,import_chunk_4WBN5L3B.findEngine)(spec.engine)??
-import_chunk_4WBN5L3B.defaultEngine).alive(spec.launcher)==="alive";return isLauncherAlive||ageOf(view.paths.spec)<import_chunk_6GO5RDBX.startLimitMs?"starting":
-"never_started"}function isLongOver(view){if(!view.spec||view.leaseAgeMs===null||view.leaseAgeMs<import_chunk_6GO5RDBX.leaseStaleMs)return false;return(0,import_chunk_CL3BCQKO.
-nowMs)()>wallBoundOf(view.spec,view.turn)+view.spec.kill_grace_ms+import_chunk_6GO5RDBX.unseenGraceMs}function ageOf(target){const facts=(0,import_chunk_S7M4UBSY.
-factsOf)(target);return facts?(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs:Number.POSITIVE_INFINITY}function bestOf(identities,alive){const seen=identities.
-filter(one=>one!==null&&one!==void 0).map(alive);for(const answer of["alive","unknown","dead"])if(seen.includes(answer))return answer;return"none"}function damageOf(spec,state,worker){
-if(worker==="alive")return null;if(state.kind==="damaged")return state.reason;if(state.kind==="ok"&&isEnded(state.value))return null;if(spec.kind==="ok")return null;
-return spec.kind==="damaged"?spec.reason:"spec.json is missing"}function presentIn(read){return read.kind==="ok"?read.value:null}
-
-},
-"./chunk-Z6HL5LVR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_73VZ6KLU=load("./chunk-73VZ6KLU.js");
-var import_chunk_NM3PIPQX=load("./chunk-NM3PIPQX.js");var import_chunk_EOI5L4WU=load("./chunk-EOI5L4WU.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");
-var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_RLAEZAHM.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_RLAEZAHM.writerOptions,...import_chunk_RLAEZAHM.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_73VZ6KLU.taskOf)(context,input);const words=(0,import_chunk_EOI5L4WU.onceWords)(id,input,
-(0,import_chunk_EOI5L4WU.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_EOI5L4WU.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_NM3PIPQX.folderOf)(context,input);const staff=(0,import_chunk_73VZ6KLU.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_73VZ6KLU.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
-
-},
-"./chunk-ZPMQIOG4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_LQSQYZEW=load("./chunk-LQSQYZEW.js");
-var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_LQSQYZEW.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_LQSQYZEW.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_EENKPOPM.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+"./chunk-ZLONF2YC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{keepLease:()=>keepLease,makeTicker:()=>makeTicker});module.exports=stdin_exports;var import_chunk_QN5U73VO=load("./\
+chunk-QN5U73VO.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");function makeTicker(claim,tick,everyMs=1e3){const second=setInterval(tick,everyMs);const release=keepLease(
+claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clearInterval(second);release();clearTimeout(first);process.off("SIGURG",tick)}}function keepLease(claim){
+const lease=setInterval(()=>(0,import_chunk_QN5U73VO.renewLease)(claim.paths),import_chunk_6GO5RDBX.leaseMs);return()=>clearInterval(lease)}
 
 },
 "./chunk-ZTK3JAK3.js": function (module, exports) {
@@ -4321,6 +4263,64 @@ paths.events,-size,size);if(!part)return{events:[],more:false,missed:false};cons
 seq??0;if(!isWhole&&(events.length===0||first>after+1)&&size<64*chunk){size*=4;continue}const wanted=events.filter(event=>event.seq>after);return{events:wanted.
 slice(0,limit),more:wanted.length>limit,missed:!isWhole&&first>after+1}}}function eventsOf({bytes,size}){const offset=size-bytes.length;const from=offset===0?0:
 bytes.indexOf(10)+1;return offset>0&&from===0?[]:(0,import_chunk_AJRNZQVF.eventsIn)(bytes.toString("utf8",from),offset+from)}
+
+},
+"./chunk-ZX7KBW5C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,handbackSeen:()=>handbackSeen,healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,
+monitorAttention:()=>monitorAttention,queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;
+var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");
+var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");
+var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;var pathBytes=1e3;function isHealth(value){
+return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||n===null||(0,import_chunk_EENKPOPM.
+instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{n,at:value.at,elapsed_seconds:numberOf(
+value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.completed),total:numberOf(value.total),
+eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,nameBytes)}}var livenessWords=["worki\
+ng","waiting","dead_wait","unknown"];function livenessSeen(state){const value=asObject(state.liveness);if(!value||!livenessWords.includes(value.word)||(0,import_chunk_EENKPOPM.
+instantOf)(value.at)===null)return null;return{word:value.word,reason:textOf(value.reason,sentenceBytes)??"",observations:numberOf(value.observations)??1,at:value.
+at}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(
+value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_6GO5RDBX.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,
+...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??
+0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(
+state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),
+every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,import_chunk_527JQF7V.readJson)(cursor);
+return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)return null;const{slot,...facts}=(0,
+import_chunk_6I474T6Z.timerFacts)(spec.timer);const due=(0,import_chunk_EENKPOPM.instantOf)(facts.due_at);const rest=due===null||state.ended_at!==null?null:Math.
+max(0,due-(0,import_chunk_CL3BCQKO.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,nameBytes)}}function queueSeen(view){
+if(!(0,import_chunk_HZZY6FEB.isQueued)(view))return null;const{place,live,behind}=asObject(view.state.queue)??{};const ids=Array.isArray(behind)?behind.filter(id=>typeof id===
+"string"&&(0,import_chunk_V5ZZ3YHA.isId)(id)):[];return{place:numberOf(place),live:numberOf(live),max_live:view.spec?.max_live??0,behind:ids.slice(0,import_chunk_6GO5RDBX.
+queueNamed)}}function handbackSeen({spec,state}){if(!spec?.handback)return null;const value=asObject(state.handback);return{dir:(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(String(spec.handback.dir)),pathBytes),told:numberOf(value?.told)??0,newest:textOf(value?.newest,nameBytes),frozen:value?.frozen===
+true}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
+"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
+"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
+attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_HZZY6FEB.isEnded)(state))return{health:state.health,attention_kind:null};
+const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
+if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
+switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
+return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
+never_started":return{cause:"end_unstored",reason:"it is over, and its end could not be stored from here"};case"supervised":case"unseen":return stoppedWorker(view)??
+staleLease(view)??missingCheckpoint(view);default:return void 0}}function goneWords(view,condition){const{spec,launch,paths}=view;if((0,import_chunk_HZZY6FEB.isQueued)(
+view))return"the worker that waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one";if(spec?.kind==="watch")return"the \
+worker is gone and nobody looks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under\
+ its shim, and the next wait attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts \
+a new one; see ${paths.workerLog}`}function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.kind==="watch"?"\
+nobody looks at the condition":"the command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;
+return{cause:"worker_stopped",reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_L5OZSZHI.findEngine)(spec?.engine??"local")??import_chunk_L5OZSZHI.
+defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&!(first&&(0,import_chunk_5Z3IZCRM.
+sameIdentity)(first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_6GO5RDBX.
+leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
+const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
+state);const since=(0,import_chunk_EENKPOPM.instantOf)(last?.at)??(0,import_chunk_EENKPOPM.instantOf)(state.started_at)??(0,import_chunk_EENKPOPM.instantOf)(state.
+created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_6GO5RDBX.limits.probe.default:0;const patience=every+probe+
+import_chunk_6GO5RDBX.checkpointGraceMs;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??
+every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.
+formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec,turn},offsetMs){if(!spec||
+(turn?.boot_id??spec.launcher.boot_id)!==(0,import_chunk_5Z3IZCRM.bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_CL3BCQKO.monotonicMs)()-((0,import_chunk_HZZY6FEB.
+boundOf)(spec,turn)-spec.deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return livenessSeen(
+state)?.reason??watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!=="running")return false;const output=(0,import_chunk_S7M4UBSY.factsOf)(
+paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_CL3BCQKO.nowMs)()-output.modifiedMs<import_chunk_6GO5RDBX.progressingMs}
 
 },
 "./ci-A2CAZHOQ.js": function (module, exports) {
@@ -4398,15 +4398,15 @@ function placeOf({pr,expression},repo){const what=pr===null?`@${/^[0-9a-f]{40}/.
 ""}${what}`}
 
 },
-"./claims-reply-ZCR3LBMB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{tellClaims:()=>tellClaims});module.exports=stdin_exports;var import_chunk_64M6SI4B=load("./chunk-64M6SI4B.js");var import_chunk_35CMASYX=load(
+"./claims-reply-PUDO4BJV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{tellClaims:()=>tellClaims});module.exports=stdin_exports;var import_chunk_7UFJRS7R=load("./chunk-7UFJRS7R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellClaims(view){const parsed=(0,import_chunk_64M6SI4B.claimsOf)(view);const own=(0,
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellClaims(view){const parsed=(0,import_chunk_7UFJRS7R.claimsOf)(view);const own=(0,
 import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);if(parsed.kind==="ok")return{code:own,out:printable(parsed.claims)};const{error}=parsed;const code=own===import_chunk_6PFAPK5K.
 exitCodes.done?import_chunk_6PFAPK5K.exitCodes.unsuccessful:own;return{code,out:printable({error}),notes:[`${view.id}: ${error.code}: ${error.message}`]}}function printable(value){
 const escaped=found=>`\\u${found.charCodeAt(0).toString(16).padStart(4,"0")}`;return`${JSON.stringify(value).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,escaped)}\
@@ -4414,54 +4414,54 @@ const escaped=found=>`\\u${found.charCodeAt(0).toString(16).padStart(4,"0")}`;re
 `}
 
 },
-"./clean-LOT2NUK5.js": function (module, exports) {
+"./clean-FRJU3UAR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
+"./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load(
-"./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");async function workIn(spec){if(!spec?.worktree||
-!await(0,import_chunk_4WBN5L3B.isGenuine)(spec,(0,import_chunk_4WBN5L3B.readKey)()))return void 0;const{path:folder,branch}=spec.worktree;const work=(0,import_chunk_6MDRQJKZ.
+!await(0,import_chunk_L5OZSZHI.isGenuine)(spec,(0,import_chunk_L5OZSZHI.readKey)()))return void 0;const{path:folder,branch}=spec.worktree;const work=(0,import_chunk_6MDRQJKZ.
 worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its worktree is gone, and its branch ${branch} holds ${work.commits} unmerged commit(s)\
 : merge it, or delete it with git branch -D`;if(work.uncommitted>0)return`its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;if(work.commits>
 0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,
 import_chunk_DOH37MC3.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_S7M4UBSY.exists)(root))return void 0;try{if(!(0,import_chunk_DOH37MC3.
-checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_6ESM6INQ.listActive)(root),...(0,import_chunk_6ESM6INQ.listJobs)(root)])){if(!(0,import_chunk_S7M4UBSY.
-exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_RKOVA4TT.refresh)(root,id));if(why!==void 0)return`its\
+checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_YPCCD7EW.listActive)(root),...(0,import_chunk_YPCCD7EW.listJobs)(root)])){if(!(0,import_chunk_S7M4UBSY.
+exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_PISISLGS.refresh)(root,id));if(why!==void 0)return`its\
  worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
-Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_Z5HWKFT5.isEnded)(
+Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_HZZY6FEB.isEnded)(
 view.state))return"it is live";if(!(0,import_chunk_7MO73M4R.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
 void 0&&(0,import_chunk_S7M4UBSY.isFolder)(inner)?`its worktree ${inner} is still there`:void 0}async function freeWorktree(root,spec){const{worktree}=spec;if(!worktree||
-!await(0,import_chunk_4WBN5L3B.isGenuine)(spec,(0,import_chunk_4WBN5L3B.readKey)()))return void 0;if(namers(root,worktree.path).some(id=>id!==spec.id))return void 0;
+!await(0,import_chunk_L5OZSZHI.isGenuine)(spec,(0,import_chunk_L5OZSZHI.readKey)()))return void 0;if(namers(root,worktree.path).some(id=>id!==spec.id))return void 0;
 const why=await workIn(spec);if(why!==void 0)return why;return(0,import_chunk_6MDRQJKZ.removeWorktree)(worktree)?void 0:`git refuses to remove its worktree ${worktree.
 path}`}async function worktreesOf(root,ids){const found=new Map;for(const id of ids){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(
-root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_4WBN5L3B.isGenuine)(spec.value,(0,import_chunk_4WBN5L3B.readKey)()))continue;const{path:path2,
+root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_L5OZSZHI.isGenuine)(spec.value,(0,import_chunk_L5OZSZHI.readKey)()))continue;const{path:path2,
 branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
-return(0,import_chunk_6ESM6INQ.listJobs)(root).filter(id=>{const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.
+return(0,import_chunk_YPCCD7EW.listJobs)(root).filter(id=>{const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
-root);let finished=0;for(const id of(0,import_chunk_6ESM6INQ.listJobs)(root)){const view=await(0,import_chunk_RKOVA4TT.refresh)(root,id);const why=!(0,import_chunk_Z5HWKFT5.
+root);let finished=0;for(const id of(0,import_chunk_YPCCD7EW.listJobs)(root)){const view=await(0,import_chunk_PISISLGS.refresh)(root,id);const why=!(0,import_chunk_HZZY6FEB.
 isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_OEPPXLHW.isAwaited)(root,id)?"somebody waits for i\
 t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_7MO73M4R.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
-if((0,import_chunk_Z5HWKFT5.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
+if((0,import_chunk_HZZY6FEB.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
 const isDue=ageMs>=options.olderThanMs&&finished>options.keep;const work=why===void 0&&isDue?await workIn(view.spec):void 0;if(why!==void 0||work!==void 0)plan.
 keep.push({id,why:why??work});else if(isDue)plan.remove.push(id)}plan.worktrees=await worktreesOf(root,plan.remove);return plan}async function removeJobs(root,ids){
 const[removed,kept]=[[],[]];const planned=await worktreesOf(root,ids);for(const id of ids){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.
 jobPaths)(root,id));const why=spec.kind==="ok"?await freeWorktree(root,spec.value):void 0;if(why!==void 0)kept.push({id,why});if(why!==void 0)continue;const gone=import_node_path.
-default.join((0,import_chunk_6ESM6INQ.jobsFolder)(root),`.gone-${id}`);if(!(0,import_chunk_S7M4UBSY.moveFolder)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder,
+default.join((0,import_chunk_YPCCD7EW.jobsFolder)(root),`.gone-${id}`);if(!(0,import_chunk_S7M4UBSY.moveFolder)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder,
 gone))continue;(0,import_chunk_S7M4UBSY.removeTree)(gone);(0,import_chunk_S7M4UBSY.removeTree)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).marker);removed.push(
 id)}return{removed,kept,worktrees:planned.filter(one=>removed.includes(one.id))}}function removeDebris(paths){for(const target of paths)(0,import_chunk_S7M4UBSY.
-removeTree)(target)}function findDebris(root){const folder=(0,import_chunk_6ESM6INQ.jobsFolder)(root);const half=(0,import_chunk_S7M4UBSY.listNames)(folder).filter(
-name=>/^\.(?:new|gone)-/.test(name)&&isOld(import_node_path.default.join(folder,name)));const markers=(0,import_chunk_6ESM6INQ.listActive)(root).filter(id=>!(0,
+removeTree)(target)}function findDebris(root){const folder=(0,import_chunk_YPCCD7EW.jobsFolder)(root);const half=(0,import_chunk_S7M4UBSY.listNames)(folder).filter(
+name=>/^\.(?:new|gone)-/.test(name)&&isOld(import_node_path.default.join(folder,name)));const markers=(0,import_chunk_YPCCD7EW.listActive)(root).filter(id=>!(0,
 import_chunk_S7M4UBSY.factsOf)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder)&&isOld((0,import_chunk_RRKK2KA3.jobPaths)(root,id).marker));return[...half.map(
 name=>import_node_path.default.join(folder,name)),...markers.map(id=>(0,import_chunk_RRKK2KA3.jobPaths)(root,id).marker)]}function isOld(target){const facts=(0,
 import_chunk_S7M4UBSY.factsOf)(target);return facts!==void 0&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs>6*import_chunk_6GO5RDBX.startLimitMs}function ancestorsOfLive(root){
-const result=new Set;for(const id of(0,import_chunk_6ESM6INQ.listActive)(root)){for(let at=id;at!==void 0&&(0,import_chunk_VB6XA2FR.isId)(at);){const spec=(0,import_chunk_EENKPOPM.
+const result=new Set;for(const id of(0,import_chunk_YPCCD7EW.listActive)(root)){for(let at=id;at!==void 0&&(0,import_chunk_V5ZZ3YHA.isId)(at);){const spec=(0,import_chunk_EENKPOPM.
 readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,at));at=spec.kind==="ok"?spec.value.lineage?.parent:void 0;if(at===void 0||result.has(at))break;result.add(at)}}
 return result}var clean={name:"clean",summary:"remove old job records (a dry run unless --yes)",form:"[--older-than D] [--keep N] [--yes]",words:{min:0,max:0},options:{
 "older-than":{kind:"duration",value:"D",range:import_chunk_6GO5RDBX.limits.cleanAge,help:"only jobs that ended at least this long ago (default 14d)"},keep:{kind:"\
@@ -4523,48 +4523,48 @@ return{kind:"fault",cause:"tool_missing",message:`cannot run ${program}: ${why}`
 import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().split("\n").at(-1)?.trim();if(line)return line}return""}
 
 },
-"./collecting-W6YF7PZX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_IFQE4KMQ.waitAndTell});module.exports=stdin_exports;var import_chunk_IFQE4KMQ=load("./\
-chunk-IFQE4KMQ.js");var import_chunk_6LUFZJPJ=load("./chunk-6LUFZJPJ.js");var import_chunk_6MSACZGC=load("./chunk-6MSACZGC.js");var import_chunk_I6KE23EL=load("\
-./chunk-I6KE23EL.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_TNLPXBRJ=load("./chunk-TNLPXBRJ.js");var import_chunk_B6Y6BHUG=load(
-"./chunk-B6Y6BHUG.js");var import_chunk_GSPPDF5H=load("./chunk-GSPPDF5H.js");var import_chunk_VWGLUEH5=load("./chunk-VWGLUEH5.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_6CWYNHNN=load("./chunk-6CWYNHNN.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_UWP3QNYQ=load("./chunk-UWP3QNYQ.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load(
-"./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load(
+"./collecting-VIZLWVOL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_XH42SMTO.waitAndTell});module.exports=stdin_exports;var import_chunk_XH42SMTO=load("./\
+chunk-XH42SMTO.js");var import_chunk_6GKZVAYV=load("./chunk-6GKZVAYV.js");var import_chunk_VTGGMN32=load("./chunk-VTGGMN32.js");var import_chunk_32MTA6CI=load("\
+./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_6BRJEGU3=load("./chunk-6BRJEGU3.js");var import_chunk_B6Y6BHUG=load(
+"./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_T4JNAPAO=load(
+"./chunk-T4JNAPAO.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load(
+"./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_F4YG5CRF=load(
 "./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
 "./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load(
-"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
+"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
 "./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
 },
-"./conclude-asked-EVYGYQWU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_ATBIX4KX.concludeAsked});module.exports=stdin_exports;var import_chunk_ATBIX4KX=load(
-"./chunk-ATBIX4KX.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_LQSQYZEW=load(
-"./chunk-LQSQYZEW.js");var import_chunk_FTBZ2Q2T=load("./chunk-FTBZ2Q2T.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load(
-"./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load(
+"./conclude-asked-A4CSUWGF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_7OF5RSDO.concludeAsked});module.exports=stdin_exports;var import_chunk_7OF5RSDO=load(
+"./chunk-7OF5RSDO.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_QYMKVTXI=load(
+"./chunk-QYMKVTXI.js");var import_chunk_RTAWOOBB=load("./chunk-RTAWOOBB.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load(
+"./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
 "./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load(
 "./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_6MDRQJKZ=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load(
 "./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
 "./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
@@ -4578,25 +4578,25 @@ exports=stdin_exports;var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./continue-EWODDX5Q.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_YSLSDIP3=load("./chunk-YSLSDIP3\
-.js");var import_chunk_HAU7A7OJ=load("./chunk-HAU7A7OJ.js");var import_chunk_73VZ6KLU=load("./chunk-73VZ6KLU.js");var import_chunk_YNBF4JBX=load("./chunk-YNBF4J\
-BX.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_NM3PIPQX=load("./chunk-NM3PIPQX.js");var import_chunk_EF5TFNRM=load("./chunk-EF5T\
-FNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_EOI5L4WU=load("./chunk-EOI5L4WU.js");var import_chunk_QZ543KRA=load("./chunk-QZ\
-543KRA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_BCJB4ZKH=load("./chunk-BCJB4ZKH.js");var import_chunk_FY7PDRQG=load("./chunk-\
+"./continue-RYAH4A67.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_X7XYK63Z=load("./chunk-X7XYK63Z\
+.js");var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_ARX3PWPD=load("./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5I\
+UI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_HA5JXRUH=load("./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5T\
+FNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load("./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L\
+76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load("./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-\
 FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load("./chun\
 k-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./ch\
-unk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_DHQEFUH3=load("./chunk-DHQEFUH3.js");var import_chunk_E4Q33Z52=load("./\
-chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("\
-./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
+unk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./\
+chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("\
+./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
 "./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
 "./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load(
-"./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var continueCommand={name:"continue",summary:"go on in the conversation of an earli\
 er staff job",form:"[--job ID | --conversation CID] (--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{job:{kind:"text",value:"\
@@ -4604,26 +4604,26 @@ ID",help:"the job whose conversation goes on (whole id)"},conversation:{kind:"te
 staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that of the earlier job)"},share:import_chunk_RLAEZAHM.writerOptions.share,...import_chunk_RLAEZAHM.
 launchOptions},notes:"Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job s\
 taffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(
-root.folder);const prompt=await(0,import_chunk_73VZ6KLU.taskOf)(context,input);const words=(0,import_chunk_EOI5L4WU.onceWords)("continue",input,input.has("cwd")?
-(0,import_chunk_EOI5L4WU.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_EOI5L4WU.repeatedLaunch)(context,input,words,false);if(repeated)
-return repeated;const parent=parentOf(root,input);await(0,import_chunk_YSLSDIP3.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_YSLSDIP3.
+root.folder);const prompt=await(0,import_chunk_ARX3PWPD.taskOf)(context,input);const words=(0,import_chunk_74ME3HTL.onceWords)("continue",input,input.has("cwd")?
+(0,import_chunk_74ME3HTL.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_74ME3HTL.repeatedLaunch)(context,input,words,false);if(repeated)
+return repeated;const parent=parentOf(root,input);await(0,import_chunk_X7XYK63Z.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_X7XYK63Z.
 conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_NM3PIPQX.folderOf)(context,
-input):(0,import_chunk_YSLSDIP3.requireFolder)(parent,"continue",root.option);(0,import_chunk_YSLSDIP3.requireSameFolder)(parent,cwd,root.option);const part=(0,
-import_chunk_YNBF4JBX.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_73VZ6KLU.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_HA5JXRUH.folderOf)(context,
+input):(0,import_chunk_X7XYK63Z.requireFolder)(parent,"continue",root.option);(0,import_chunk_X7XYK63Z.requireSameFolder)(parent,cwd,root.option);const part=(0,
+import_chunk_B3WD5IUI.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
+odel")??staff.model,profile:(0,import_chunk_ARX3PWPD.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_I3DEZP3A.nextCommands.restart(parent.id,root.option));
-context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_YSLSDIP3.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_73VZ6KLU.launchStaff)(context,input,{
-verb:parent.verb,staff:part,cwd,lineage:(0,import_chunk_YSLSDIP3.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.
+context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_X7XYK63Z.earlierOf)(
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_ARX3PWPD.launchStaff)(context,input,{
+verb:parent.verb,staff:part,cwd,lineage:(0,import_chunk_X7XYK63Z.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.
 has("job")&&!input.has("conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.
-handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_RKOVA4TT.refresh)(root.folder,parent.id);if(!(0,import_chunk_Z5HWKFT5.
+handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_PISISLGS.refresh)(root.folder,parent.id);if(!(0,import_chunk_HZZY6FEB.
 isEnded)(state))return import_chunk_I3DEZP3A.nextCommands.wait(parent.id,root.option);if(parent.timer&&parent.timer.delay_ms===null)return null;return import_chunk_I3DEZP3A.
 nextCommands.restart(parent.id,root.option)}function parentOf(root,input){const[job,conversation]=[input.text("job"),input.text("conversation")];if(job!==void 0&&
-conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");if(job!==void 0)return(0,import_chunk_YSLSDIP3.
-requireSpec)(root,(0,import_chunk_6ESM6INQ.requireWholeId)(root,job));const owner=conversation===void 0?input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??
-null:null;const id=(0,import_chunk_HAU7A7OJ.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.staff?(0,import_chunk_YSLSDIP3.conversationOf)(root.folder,
-spec):null;return conversation===void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_YSLSDIP3.requireSpec)(root,id);const what=conversation===
+conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");if(job!==void 0)return(0,import_chunk_X7XYK63Z.
+requireSpec)(root,(0,import_chunk_YPCCD7EW.requireWholeId)(root,job));const owner=conversation===void 0?input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??
+null:null;const id=(0,import_chunk_TACSUHSQ.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.staff?(0,import_chunk_X7XYK63Z.conversationOf)(root.folder,
+spec):null;return conversation===void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_X7XYK63Z.requireSpec)(root,id);const what=conversation===
 void 0?"a conversation":`conversation ${JSON.stringify(conversation)}`;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.FaultError(
 "unknown_job",`cannot find ${what}: no job${whose} in ${root.folder} recorded one`,import_chunk_I3DEZP3A.nextCommands.status(root.option))}
 
@@ -4677,8 +4677,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-GTEBTKI3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_Q65NSRO5=load("./chunk-Q65NSRO5.js");var import_chunk_DOH37MC3=load(
+"./dispatch-4NTY4O4W.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_7LS6ZISF=load("./chunk-7LS6ZISF.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
@@ -4714,8 +4714,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_Q65NSRO5.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_Q65NSRO5.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_7LS6ZISF.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_7LS6ZISF.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_DOH37MC3.locateRoot)({option:parsed.
@@ -4723,30 +4723,30 @@ text("state-dir"),variable:import_chunk_ILIZNOH4.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-UHIHGAI3.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./doctor-JUEVJGMP.js": function (module, exports) {
+"./doctor-INCAO6BL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_72KZNFGA=load("./chunk-72KZNFGA.js");var import_chunk_SV4EWY53=load(
 "./chunk-SV4EWY53.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_7V7HQIKZ=load(
-"./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_UNGYPAP3=load(
+"./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_ZX7KBW5C=load(
+"./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
 "./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function diagnose(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id).folder)){const next=(0,
 import_chunk_I3DEZP3A.nextCommand)(root.option,"clean","--yes");return{id,condition:"damaged",problem:"a marker of a live job without a job folder",next,facts:[]}}
-const view=(0,import_chunk_Z5HWKFT5.inspect)(root.folder,id);const condition=(0,import_chunk_Z5HWKFT5.conditionOf)(view);return{id,condition,...await problemOf(
-root,view,condition),facts:factsOfJob(view)}}async function diagnoseAll(root){const ids=[...new Set([...(0,import_chunk_6ESM6INQ.listActive)(root.folder),...(0,
-import_chunk_6ESM6INQ.listJobs)(root.folder)])];const findings=[];for(const id of ids)findings.push(await diagnose(root,id));return findings.filter(finding=>finding.
+const view=(0,import_chunk_HZZY6FEB.inspect)(root.folder,id);const condition=(0,import_chunk_HZZY6FEB.conditionOf)(view);return{id,condition,...await problemOf(
+root,view,condition),facts:factsOfJob(view)}}async function diagnoseAll(root){const ids=[...new Set([...(0,import_chunk_YPCCD7EW.listActive)(root.folder),...(0,
+import_chunk_YPCCD7EW.listJobs)(root.folder)])];const findings=[];for(const id of ids)findings.push(await diagnose(root,id));return findings.filter(finding=>finding.
 problem!==null)}async function problemOf(root,view,condition){const{id,spec,damage}=view;const wait=import_chunk_I3DEZP3A.nextCommands.wait(id,root.option);if(condition===
 "damaged")return{problem:`the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,next:import_chunk_I3DEZP3A.nextCommands.
-status(root.option)};if(spec&&!(0,import_chunk_Z5HWKFT5.isEnded)(view.state)&&!await(0,import_chunk_4WBN5L3B.isGenuine)(spec,(0,import_chunk_4WBN5L3B.readKey)())){
+status(root.option)};if(spec&&!(0,import_chunk_HZZY6FEB.isEnded)(view.state)&&!await(0,import_chunk_L5OZSZHI.isGenuine)(spec,(0,import_chunk_L5OZSZHI.readKey)())){
 return{problem:"spec.json was changed or written by another user: nothing is started or signaled for this job",next:import_chunk_I3DEZP3A.nextCommands.observe(id,
-root.option)}}if(spec&&!(0,import_chunk_4WBN5L3B.findEngine)(spec.engine))return{problem:`it runs on the engine ${spec.engine}, which this release does not know`,
-next:null};const health=(0,import_chunk_7V7HQIKZ.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??condition,
+root.option)}}if(spec&&!(0,import_chunk_L5OZSZHI.findEngine)(spec.engine))return{problem:`it runs on the engine ${spec.engine}, which this release does not know`,
+next:null};const health=(0,import_chunk_ZX7KBW5C.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??condition,
 next:wait};case"over":case"lost":case"host_restarted":case"never_started":return{problem:`${condition}: the end is not published yet; the next reader in the sam\
 e place does it`,next:wait};case"supervised":case"unseen":return{problem:health.health==="attention"?health.reason??null:null,next:health.health==="attention"?import_chunk_I3DEZP3A.
 nextCommands.observe(id,root.option):null};default:return{problem:null,next:null}}}function factsOfJob(view){const facts=[`state ${view.state.state}`,`worker ${view.
@@ -4758,9 +4758,9 @@ min:0,max:1},options:{backend:{kind:"text",value:"NAME",help:"one real round tri
 common},notes:"Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with\
  the reason in the words of the CLI; the CLI may keep that conversation in its own history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend c\
 odex"],async run(context,input){const backend=input.text("backend");if(backend!==void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cann\
-ot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-XS7AYHJN.js"));return doctorBackend(context,
+ot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-W7MRPQA3.js"));return doctorBackend(context,
 backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&
-word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_6ESM6INQ.findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_72KZNFGA.
+word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_YPCCD7EW.findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_72KZNFGA.
 surveyHooks)((0,import_chunk_3S6B2MGW.findWorktree)(context.cwd)??context.cwd):[];const broken=hooks.filter(({problem})=>problem!==null);const isWrong=broken.length>
 0||findings.some(finding=>finding.problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.unsuccessful:import_chunk_6PFAPK5K.exitCodes.done;if(input.
 has("json")){return{code,json:{state_folder:root.folder,boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),pid_namespace:(0,import_chunk_5Z3IZCRM.pidNamespace)(),findings,
@@ -4771,26 +4771,26 @@ hooks}}}const text=[...findings.map(tell),...broken.map(tellHook)].join("\n");re
   next: ${(0,import_chunk_I3DEZP3A.nextCommand)([],...next)}`}
 
 },
-"./doctor-backend-XS7AYHJN.js": function (module, exports) {
+"./doctor-backend-W7MRPQA3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_U4ROCV5N=load("./chunk-U4ROCV5N.js");
-var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_YNBF4JBX=load("./chunk-YNBF4JBX.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");
-var import_chunk_BCJB4ZKH=load("./chunk-BCJB4ZKH.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_PBJD4I34=load("./chunk-PBJD4I34.js");
-var import_chunk_6CWYNHNN=load("./chunk-6CWYNHNN.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");
-var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");
+var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");
+var import_chunk_6DHAH5QL=load("./chunk-6DHAH5QL.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_NYJVJD74=load("./chunk-NYJVJD74.js");
+var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");
+var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");
 var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");
-var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_DHQEFUH3=load("./chunk-DHQEFUH3.js");var import_chunk_FTBZ2Q2T=load("./chunk-FTBZ2Q2T.js");
+var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_RTAWOOBB=load("./chunk-RTAWOOBB.js");
 var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
-var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");
+var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");
 var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");
 var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
 var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");
 var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");
 var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");
-var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
+var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");
+var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
 var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");
+var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");
 var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var import_node_fs=require(
 "node:fs");var import_node_os=require("node:os");var import_node_path2=builtin("node:path");function makeTempFolder(prefix){const places=[(0,import_node_os.tmpdir)(),
@@ -4804,16 +4804,16 @@ createFolder)(cwd);const root={folder:state,option:["--state-dir",state]};const 
 signals);onStart();const trial=await tryIn(root,cwd,part,signals);left=await removeOrName(folder);return{...trial,left}}finally{if(left===null)await removeOrName(
 folder)}}finally{signals.release()}}async function requireQuiet(signals){const signal=await signals.first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError(
 "preflight",`cannot try it: interrupted by ${signal} before the start`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,
-model:null,prompt:task,resume:null};return{...(0,import_chunk_YNBF4JBX.makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){
-const{id}=await(0,import_chunk_BCJB4ZKH.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_6GO5RDBX.
+model:null,prompt:task,resume:null};return{...(0,import_chunk_B3WD5IUI.makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){
+const{id}=await(0,import_chunk_6DHAH5QL.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_6GO5RDBX.
 limits.staffKillGrace.default,maxOutputBytes:import_chunk_6GO5RDBX.limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="\
-doctor was interrupted";signals.onEach(()=>void(0,import_chunk_PBJD4I34.cancelJob)(root.folder,id,{owner:null,why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(
+doctor was interrupted";signals.onEach(()=>void(0,import_chunk_NYJVJD74.cancelJob)(root.folder,id,{owner:null,why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(
 root,id);const{state}=view;return{program:part.program,version:part.version??null,profile:part.profile,adds:part.adds,state:state.state,error:state.error,warnings:state.
 warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,conversation_id:state.conversation?.id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.
 excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_527JQF7V.readText)(view.paths.result)??""),answerBytes):null}}async function follow(root,id){const paths=(0,
-import_chunk_RRKK2KA3.jobPaths)(root.folder,id);let firstOutputMs=null;const look=()=>{const started=(0,import_chunk_FTBZ2Q2T.startedAt)(paths);if(firstOutputMs!==
+import_chunk_RRKK2KA3.jobPaths)(root.folder,id);let firstOutputMs=null;const look=()=>{const started=(0,import_chunk_RTAWOOBB.startedAt)(paths);if(firstOutputMs!==
 null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(started))};
-const patience=trialMs+3*import_chunk_6GO5RDBX.limits.staffKillGrace.default;const{views:[view]}=await(0,import_chunk_6CWYNHNN.waitForJobs)(root.folder,[id],{mode:"\
+const patience=trialMs+3*import_chunk_6GO5RDBX.limits.staffKillGrace.default;const{views:[view]}=await(0,import_chunk_WSRAE5IV.waitForJobs)(root.folder,[id],{mode:"\
 all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.FaultError("internal",`cannot find job ${id} any more`);
 return{view,firstOutputMs}}async function removeOrName(folder){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+2e3;for(;;){try{(0,import_chunk_S7M4UBSY.removeTree)(
 folder);return null}catch{if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return folder;await(0,import_chunk_CL3BCQKO.sleep)(20)}}}async function doctorBackend(context,name,isJson){
@@ -4956,24 +4956,24 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./handback-47WR7UAZ.js": function (module, exports) {
+"./handback-R4AY6PNN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackWarnings:()=>handbackWarnings,planHandback:()=>planHandback,takeHandback:()=>takeHandback,undoHandback:()=>undoHandback});
-module.exports=stdin_exports;var import_chunk_EPNPF2NT=load("./chunk-EPNPF2NT.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_6MDRQJKZ=load(
+module.exports=stdin_exports;var import_chunk_EPNPF2NT=load("./chunk-EPNPF2NT.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load(
 "./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
 "./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");function planHandback(said,staff,place){if(said.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(
 'cannot take --handback "": it needs the path of a folder');requireReach(staff);const dir=resolveDir(import_node_path.default.resolve(place.from,said),said);const odd=new RegExp(
 "[*?[\\]{},!\\\\]|\\p{Cc}","u").exec(dir)?.[0];if(odd!==void 0)throw refused(said,`its path ${show(dir)} holds ${JSON.stringify(odd)}, which agent CLIs do not t\
 ake as it is`);const fault=placeFault(dir,place);if(fault!==void 0)throw refused(said,fault);return{dir,said,isMade:false}}async function takeHandback(root,plan){
-const{dir,said}=plan;const rival=(await(0,import_chunk_CPHCOYQO.liveStaff)(root.folder)).find(spec=>spec.handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.
+const{dir,said}=plan;const rival=(await(0,import_chunk_73DIQDKJ.liveStaff)(root.folder)).find(spec=>spec.handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.
 FaultError("busy",`cannot take --handback ${show(said)}: job ${rival.id} hands its files back in ${dir}`,`name another folder, or wait for that job: ${import_chunk_I3DEZP3A.
 nextCommands.wait(rival.id,root.option)}`);make(plan);if(resolveDir(dir,said)!==dir)throw refused(said,`${dir} leads somewhere else now`);const there=await(0,import_chunk_EPNPF2NT.
 baselineOf)(dir);if("trouble"in there)throw refused(said,`${dir} cannot be used: ${there.trouble}`,"name an empty folder");return{dir,baseline:there.baseline}}function undoHandback({
@@ -5003,18 +5003,18 @@ e the work tree"){return new import_chunk_NVPF5LEY.FaultError("preflight",`canno
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),400)}
 
 },
-"./handback-QXVRPXV7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{tellHandback:()=>tellHandback});module.exports=stdin_exports;var import_chunk_JMGQCR2D=load("./chunk-JMGQCR2D.js");
+"./handback-TPLT4B6Z.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{tellHandback:()=>tellHandback});module.exports=stdin_exports;var import_chunk_POJ3F3QM=load("./chunk-POJ3F3QM.js");
 var import_chunk_EPNPF2NT=load("./chunk-EPNPF2NT.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");
 var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
-var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");
+var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");
 var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");
-var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");
+var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");
 var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
 var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 function tellHandback(claim,progress){const{spec,paths}=claim;if(!spec.handback)return void 0;const folder=new import_chunk_EPNPF2NT.HandbackLook(spec.handback,
 paths);let isLooking=false;let isOver=false;let lastMs=0;const tell=({news,trouble})=>{if(isOver||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))return;for(const one of news)
-progress.note("handback",(0,import_chunk_JMGQCR2D.handbackEvent)(one),{handback:folder.standing});const{state}=progress;const warnings=(0,import_chunk_JMGQCR2D.
+progress.note("handback",(0,import_chunk_POJ3F3QM.handbackEvent)(one),{handback:folder.standing});const{state}=progress;const warnings=(0,import_chunk_POJ3F3QM.
 handbackWarnings)(state.warnings,folder,trouble);const isNews=warnings.length>state.warnings.length;const isFrozen=folder.standing.frozen;if(isNews||isFrozen!==
 (state.handback?.frozen??false))progress.change({warnings,handback:folder.standing})};return{look(){if(isLooking||isOver||(0,import_chunk_CL3BCQKO.monotonicMs)()-
 lastMs<import_chunk_6GO5RDBX.handbackLookMs)return;isLooking=true;folder.look(false).then(tell).catch(error=>noteTrouble(claim,error)).finally(()=>{isLooking=false;
@@ -5024,24 +5024,24 @@ error))}
 `)}catch{}}
 
 },
-"./handback-end-CJOGOZLT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>import_chunk_JMGQCR2D.handbackEvent,handbackWarnings:()=>import_chunk_JMGQCR2D.handbackWarnings,withHandback:()=>import_chunk_JMGQCR2D.
-withHandback});module.exports=stdin_exports;var import_chunk_JMGQCR2D=load("./chunk-JMGQCR2D.js");var import_chunk_EPNPF2NT=load("./chunk-EPNPF2NT.js");var import_chunk_JXOSR2SG=load(
+"./handback-end-DSECMBEW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>import_chunk_POJ3F3QM.handbackEvent,handbackWarnings:()=>import_chunk_POJ3F3QM.handbackWarnings,withHandback:()=>import_chunk_POJ3F3QM.
+withHandback});module.exports=stdin_exports;var import_chunk_POJ3F3QM=load("./chunk-POJ3F3QM.js");var import_chunk_EPNPF2NT=load("./chunk-EPNPF2NT.js");var import_chunk_JXOSR2SG=load(
 "./chunk-JXOSR2SG.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-VDERGXRS.js": function (module, exports) {
+"./help-F3DXZUJY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_RLAEZAHM.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-DGTNFNK3.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-MLPCEU7U.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -5057,25 +5057,25 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-NJHFJ2LC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_WKVI4OEK=load(
-"./chunk-WKVI4OEK.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load(
-"./chunk-OEPPXLHW.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load(
-"./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./hook-YKUYQOW5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_CNLTAJJ7=load(
+"./chunk-CNLTAJJ7.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load(
+"./chunk-OEPPXLHW.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
+"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function lookForHook(root,owner,isOver){const live=(0,import_chunk_6ESM6INQ.listActive)(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function lookForHook(root,owner,isOver){const live=(0,import_chunk_YPCCD7EW.listActive)(
 root.folder);const unheld=findUnheld(root.folder,live,owner,isOver);return tell(root,{unheld,...findFinished(root.folder,live,owner,isOver)})}function findFinished(root,live,owner,isOver){
-const finished=[];const passing=new Set(live);const oldest=(0,import_chunk_CL3BCQKO.nowMs)()-import_chunk_6GO5RDBX.hookAgeMs;for(const id of(0,import_chunk_6ESM6INQ.
+const finished=[];const passing=new Set(live);const oldest=(0,import_chunk_CL3BCQKO.nowMs)()-import_chunk_6GO5RDBX.hookAgeMs;for(const id of(0,import_chunk_YPCCD7EW.
 listJobs)(root).slice(0,import_chunk_6GO5RDBX.hookJobs)){if(isOver()||finished.length===import_chunk_6GO5RDBX.hookCounted)return{finished,isPart:true};const paths=(0,
 import_chunk_RRKK2KA3.jobPaths)(root,id);if(passing.has(id)||(0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_EENKPOPM.readState)(
 paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.parse(state.value.ended_at??"")<oldest)continue;const spec=(0,import_chunk_EENKPOPM.
-readSpec)(paths);if(spec.kind==="ok"&&(0,import_chunk_WKVI4OEK.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{finished,isPart:false}}
+readSpec)(paths);if(spec.kind==="ok"&&(0,import_chunk_CNLTAJJ7.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{finished,isPart:false}}
 function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}function findUnheld(root,live,owner,isOver){const own=[];for(const id of live){
-if(isOver())break;const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const spec=(0,import_chunk_EENKPOPM.readSpec)(paths);if(spec.kind!=="ok"||!(0,import_chunk_WKVI4OEK.
+if(isOver())break;const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const spec=(0,import_chunk_EENKPOPM.readSpec)(paths);if(spec.kind!=="ok"||!(0,import_chunk_CNLTAJJ7.
 isOwnedBy)(spec.value,owner))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);if(state.kind==="ok"&&(isToCollect(state.value.state)||state.value.
 state==="canceled"))continue;own.push({id,kind:spec.value.kind,isHeld:Boolean(spec.value.notify)||(0,import_chunk_OEPPXLHW.isAwaited)(root,id)})}const isLone=own.
 every(({kind})=>kind==="timer");return own.filter(({kind,isHeld})=>!isHeld&&(isLone||kind!=="timer")).map(({id})=>id)}function tell(root,{finished,isPart,unheld}){
@@ -5255,39 +5255,39 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./idle-check-CAKNJNTL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_GSPPDF5H=load(
-"./chunk-GSPPDF5H.js");var import_chunk_VWGLUEH5=load("./chunk-VWGLUEH5.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load(
+"./idle-check-HYW3Y6KJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_32CEE554=load(
+"./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
 "./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
 "./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Y4XQPE7F=load(
-"./chunk-Y4XQPE7F.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_4ON4EBX2=load(
+"./chunk-4ON4EBX2.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_OEPPXLHW.readWaiters)(view.root,view.id)}catch(error){
 unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(view):null;const worker=view.worker?.worker??
 view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.spec?.notify&&notifierFault===null&&
 worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"its worker cannot be seen from he\
-re";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_7V7HQIKZ.findStopped)(view))return"its worker is stopped";return await(0,import_chunk_Y4XQPE7F.
+re";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_ZX7KBW5C.findStopped)(view))return"its worker is stopped";return await(0,import_chunk_4ON4EBX2.
 isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=["worker_gone","end_unstored"];function troubleOf(view,waiters){const condition=(0,
-import_chunk_Z5HWKFT5.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,import_chunk_7V7HQIKZ.monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.
+import_chunk_HZZY6FEB.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,import_chunk_ZX7KBW5C.monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.
 includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const seen={jobs:[],
-timers:[],uncollected:[],isMore:false,unreadable:[]};const active=(0,import_chunk_6ESM6INQ.listActive)(root);for(const id of active)await addLive(seen,root,id,owner);
+timers:[],uncollected:[],isMore:false,unreadable:[]};const active=(0,import_chunk_YPCCD7EW.listActive)(root);for(const id of active)await addLive(seen,root,id,owner);
 await addFinished(seen,root,new Set(active),owner);seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function addLive(seen,root,id,owner){const view=lookAt(
-root,id);if(!view)return;const{spec}=view;if(spec&&owner!==null&&spec.owner!==owner&&!await(0,import_chunk_Y4XQPE7F.isForged)(view))return;if((0,import_chunk_Z5HWKFT5.
+root,id);if(!view)return;const{spec}=view;if(spec&&owner!==null&&spec.owner!==owner&&!await(0,import_chunk_4ON4EBX2.isForged)(view))return;if((0,import_chunk_HZZY6FEB.
 isEnded)(view.state)&&view.damage===null){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}const reason=await faultOf(
-view);if(reason!==null||!spec){seen.unreadable.push({id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&(0,import_chunk_Z5HWKFT5.
+view);if(reason!==null||!spec){seen.unreadable.push({id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&(0,import_chunk_HZZY6FEB.
 conditionOf)(view)==="over";if(isDue)return addUncollected(seen,view);const deliveries=await deliveriesOf(view);const job={view,owner:spec.owner,deliveries,trouble:troubleOf(
 view,deliveries.waiters)};(spec.timer?seen.timers:seen.jobs).push(job)}async function faultOf(view){if(view.damage!==null)return view.damage;if(!view.spec)return"\
-spec.json cannot be read";return await(0,import_chunk_Y4XQPE7F.isForged)(view)?"spec.json is not the one that was written at launch":null}function lookAt(root,id){
-if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder))return void 0;try{return(0,import_chunk_Z5HWKFT5.inspect)(root,id)}catch(error){
+spec.json cannot be read";return await(0,import_chunk_4ON4EBX2.isForged)(view)?"spec.json is not the one that was written at launch":null}function lookAt(root,id){
+if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder))return void 0;try{return(0,import_chunk_HZZY6FEB.inspect)(root,id)}catch(error){
 if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function addFinished(seen,root,active,owner){const others=(0,
-import_chunk_6ESM6INQ.listJobs)(root).filter(id=>!active.has(id));for(const[at,id]of others.entries()){if(at>=import_chunk_6GO5RDBX.idleScan||seen.uncollected.length>=
+import_chunk_YPCCD7EW.listJobs)(root).filter(id=>!active.has(id));for(const[at,id]of others.entries()){if(at>=import_chunk_6GO5RDBX.idleScan||seen.uncollected.length>=
 import_chunk_6GO5RDBX.uncollectedShown){seen.isMore=true;return}const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.
-collected))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);if(state.kind!=="ok"||!(0,import_chunk_Z5HWKFT5.isEnded)(state.value)){await addLive(
+collected))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);if(state.kind!=="ok"||!(0,import_chunk_HZZY6FEB.isEnded)(state.value)){await addLive(
 seen,root,id,owner);continue}if(owner!==null&&!isOwner(root,id,owner))continue;const view=lookAt(root,id);if(view)addUncollected(seen,view)}}function isOwner(root,id,owner){
 const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===owner}function addUncollected(seen,view){
 if(view.spec?.timer&&view.state.state==="canceled")return;if(seen.uncollected.length<import_chunk_6GO5RDBX.uncollectedShown)seen.uncollected.push(view);else seen.
@@ -5307,9 +5307,9 @@ const isHeld=isDelivered(timer);const isFault=!isKept||isAlone&&!isHeld;const ar
 imeout",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_I3DEZP3A.nextCommands.cancel(view.id,option)}}
 function commandsFor({view,deliveries,trouble},missing,option){const isOpen=missing.includes("delivery")||missing.includes("backstop");const next=isOpen?(0,import_chunk_I3DEZP3A.
 nextCommand)(option,"wait",view.id,"--timeout",patienceFor({view})):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(
-trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};const stopped=(0,import_chunk_7V7HQIKZ.findStopped)(view);return{next,mend:stopped?
+trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};const stopped=(0,import_chunk_ZX7KBW5C.findStopped)(view);return{next,mend:stopped?
 `kill -CONT ${stopped.pid}`:import_chunk_I3DEZP3A.nextCommands.doctor(view.id,option)}}function patienceMs({view}){const{spec,turn}=view;if(!spec)return import_chunk_6GO5RDBX.
-idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_6GO5RDBX.idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_Z5HWKFT5.
+idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_6GO5RDBX.idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_HZZY6FEB.
 boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_6GO5RDBX.idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_6GO5RDBX.idleGraceMs)}
 function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.
 max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>missing.includes("de\
@@ -5348,7 +5348,7 @@ ention"?"!":""}${place}`,owner),...below("delivery",deliveryWords(deliveries)),.
 view,owner,deliveries,isDelivered:isDelivered2,isExtra,next}){const idle=`${deliveryWords(deliveries)}: it wakes nobody, and is no backstop`;return[headLine(view,
 "armed",owner),...below("delivery",isDelivered2?deliveryWords(deliveries):idle),...isExtra?below("backstop","one too many: another timer of this owner is armed"):
 [],...next===null?[]:[`  ${isExtra?"cancel: ":"arm it: "}  ${next}`]]}function headLine(view,word,owner){const whose=owner===null?"":`  (${(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_GSPPDF5H.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_32CEE554.
 whatOf)(view)}`,80)}function below(label,text){const lines=(0,import_chunk_XFBNWBRB.wrap)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),68);return lines.
 map((line,at)=>`  ${(at===0?`${label}:`:"").padEnd(10)}${line}`)}function fitted(blocks,room){const lines=[];for(const[at,block]of blocks.entries()){if(at>0&&lines.
 length+block.length+2>room){lines.push("",`and ${count(blocks.length-at,"more job")}; see idle-check --json`);break}lines.push("",...block)}return lines}function collectLines(views,isMore,option){
@@ -5383,25 +5383,25 @@ root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.ex
 {code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-6HBR5MO4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_Z6HL5LVR=load("./chunk-Z6HL5LVR.js");var import_chunk_73VZ6KLU=load(
-"./chunk-73VZ6KLU.js");var import_chunk_YNBF4JBX=load("./chunk-YNBF4JBX.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_NM3PIPQX=load(
-"./chunk-NM3PIPQX.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_EOI5L4WU=load(
-"./chunk-EOI5L4WU.js");var import_chunk_QZ543KRA=load("./chunk-QZ543KRA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_BCJB4ZKH=load(
-"./chunk-BCJB4ZKH.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./implement-76NCUUFT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_2WSGPQGU=load("./chunk-2WSGPQGU.js");var import_chunk_ARX3PWPD=load(
+"./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_HA5JXRUH=load(
+"./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
+"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
+"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_DHQEFUH3=load(
-"./chunk-DHQEFUH3.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
+"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
+"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
 "./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load(
-"./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_Z6HL5LVR.makeStaffVerb)({mode:"implement",notes:"A se\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_2WSGPQGU.makeStaffVerb)({mode:"implement",notes:"A se\
 cond implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
 examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io.ts to streams; commit it"']});
 
@@ -5574,63 +5574,63 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./main-FBJTEZXV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_AMTFFWD6=load("./chunk-AMTFFWD6.js");var import_chunk_DAOF27DW=load(
-"./chunk-DAOF27DW.js");var import_chunk_ATBIX4KX=load("./chunk-ATBIX4KX.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load(
-"./chunk-2E2NNMZX.js");var import_chunk_LQSQYZEW=load("./chunk-LQSQYZEW.js");var import_chunk_FTBZ2Q2T=load("./chunk-FTBZ2Q2T.js");var import_chunk_PKLFTWLZ=load(
-"./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load(
-"./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load(
+"./main-TJE3OY4I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_QN5U73VO=load("./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load(
+"./chunk-DAOF27DW.js");var import_chunk_7OF5RSDO=load("./chunk-7OF5RSDO.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load(
+"./chunk-2E2NNMZX.js");var import_chunk_QYMKVTXI=load("./chunk-QYMKVTXI.js");var import_chunk_RTAWOOBB=load("./chunk-RTAWOOBB.js");var import_chunk_PKLFTWLZ=load(
+"./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load(
+"./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load(
 "./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
+"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
 "./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load(
 "./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function runWorker(root,id,log){
-if(!root.startsWith("/")||!(0,import_chunk_VB6XA2FR.isId)(id))throw new Error("usage: _worker ROOT ID");let claim;let notifier;let isDone=false;try{claim=await(0,
-import_chunk_AMTFFWD6.claimJob)(root,id);notifier=claim&&await notifierOf(claim);if(claim)await Promise.race([look(claim,log),unexpected()]);isDone=true}catch(error){
+if(!root.startsWith("/")||!(0,import_chunk_V5ZZ3YHA.isId)(id))throw new Error("usage: _worker ROOT ID");let claim;let notifier;let isDone=false;try{claim=await(0,
+import_chunk_QN5U73VO.claimJob)(root,id);notifier=claim&&await notifierOf(claim);if(claim)await Promise.race([look(claim,log),unexpected()]);isDone=true}catch(error){
 log(`${error instanceof Error?error.stack??error.message:String(error)}
 `);if(claim)await giveUp(claim,(0,import_chunk_NVPF5LEY.messageOf)(error))}finally{if(claim)(0,import_chunk_PZGY5XKU.removeCgroup)(claim.cgroup,id);claim?.release()}
 if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isDone}async function notifierOf(claim){if(!claim.spec.notify)return void 0;const notifier=(await Promise.
-resolve().then(()=>load("./notify-YPDS73L4.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
-import_chunk_Z5HWKFT5.inspect)(root,id);if(spec?.notify&&(0,import_chunk_Z5HWKFT5.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-YPDS73L4\
-.js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_4WBN5L3B.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
-n-IMH4EZOT.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-G6BFELVH.js"))).runWatch(
-claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-GG2LGFUK.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
-"./supervise-G2BQPIKL.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
+resolve().then(()=>load("./notify-5LQ6OCUC.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
+import_chunk_HZZY6FEB.inspect)(root,id);if(spec?.notify&&(0,import_chunk_HZZY6FEB.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-5LQ6OCUC\
+.js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_L5OZSZHI.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
+n-UOBX3MLL.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-I26H6E7I.js"))).runWatch(
+claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-DLJU6O3R.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
+"./supervise-RQJPVO32.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
 nhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_ZTK3JAK3.openJournal)(paths,spec).append("worker_\
 failed",{message});const failures=(0,import_chunk_ZTK3JAK3.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<import_chunk_6GO5RDBX.
-workerFailures)return;const view=(0,import_chunk_Z5HWKFT5.inspect)(root,spec.id);const tree=(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,{worker:claim.self,shim:view.
+workerFailures)return;const view=(0,import_chunk_HZZY6FEB.inspect)(root,spec.id);const tree=(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,{worker:claim.self,shim:view.
 shim,child:view.child});const ended=await(0,import_chunk_E2BGCC37.terminate)(tree,{graceMs:import_chunk_6GO5RDBX.orphanGraceMs,settleMs:import_chunk_6GO5RDBX.killSettleMs});
 const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,tree:ended,reconciled:false,
-warnings};await(0,import_chunk_ATBIX4KX.concludeAsked)(claim,ending,tree)}
+warnings};await(0,import_chunk_7OF5RSDO.concludeAsked)(claim,ending,tree)}
 
 },
-"./may-act-EIDE52DX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>import_chunk_Y4XQPE7F.isForged,isOurs:()=>import_chunk_Y4XQPE7F.isOurs,mayAct:()=>import_chunk_Y4XQPE7F.
-mayAct});module.exports=stdin_exports;var import_chunk_Y4XQPE7F=load("./chunk-Y4XQPE7F.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./may-act-SBLF5FET.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>import_chunk_4ON4EBX2.isForged,isOurs:()=>import_chunk_4ON4EBX2.isOurs,mayAct:()=>import_chunk_4ON4EBX2.
+mayAct});module.exports=stdin_exports;var import_chunk_4ON4EBX2=load("./chunk-4ON4EBX2.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./notify-YPDS73L4.js": function (module, exports) {
+"./notify-5LQ6OCUC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{makeNotifier:()=>makeNotifier,runNotify:()=>runNotify});module.exports=stdin_exports;var import_chunk_3RBSOS2I=load(
 "./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var script=`mkdir -m 700 "$0"\
  2>/dev/null || exit 121
@@ -5639,14 +5639,14 @@ shift
 ({ sleep ${Math.ceil(import_chunk_6GO5RDBX.notifyMs/1e3)+5}; kill -s KILL 0; } </dev/null >/dev/null 2>&1 &)
 exec "$@"`;function isTold(paths,key){return(0,import_chunk_S7M4UBSY.factsOf)(`${paths.notices}/${key}`)!==void 0}async function sendNotice(job,key,input){const{
 paths,spec}=job;if(!spec.notify||isTold(paths,key))return{is:"taken"};(0,import_chunk_527JQF7V.createFolder)(paths.notices);if((0,import_chunk_S7M4UBSY.factsOf)(
-paths.notices)?.kind!=="folder")return{is:"failed"};const claim=`${paths.notices}/${key}`;const word=(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_4WBN5L3B.randomBytes)(
+paths.notices)?.kind!=="folder")return{is:"failed"};const claim=`${paths.notices}/${key}`;const word=(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_L5OZSZHI.randomBytes)(
 8));const answer=await(0,import_chunk_RXESWPAO.runTool)({program:"/bin/sh",args:["-c",script,claim,word,...spec.notify],cwd:(0,import_chunk_S7M4UBSY.isFolder)(spec.
 cwd)?spec.cwd:"/",environment:(0,import_chunk_ILIZNOH4.notifierEnvironment)(spec.id),input:input(),timeoutMs:import_chunk_6GO5RDBX.notifyMs,limit:import_chunk_6GO5RDBX.
 notifyFloodBytes});if((0,import_chunk_527JQF7V.readText)(`${claim}/by`,100)?.trim()!==word)return{is:(0,import_chunk_S7M4UBSY.exists)(claim)?"taken":"failed"};const printed=[
 answer.stdout,answer.stderr].map(bytes=>(0,import_chunk_LXK2ZILE.plainText)(withoutUs(bytes.toString("utf8"),claim)).trim());const output=(0,import_chunk_LXK2ZILE.
 excerpt)([...printed,answer.reason??""].filter(part=>part!=="").join("\n"),import_chunk_6GO5RDBX.notifyBytes);return{is:"told",fields:{key,code:answer.code,how:answer.
 how,output}}}function withoutUs(text,claim){const[first="",...rest]=text.split(`${claim}: `);return first+rest.map(part=>part.replace(/^(?:line )?\d+: (?:exec: )?/,
-"")).join("")}function noticeDocument(root,id,event){const{spec,state,paths}=(0,import_chunk_Z5HWKFT5.inspect)(root,id);const option=["--state-dir",root];const facts={
+"")).join("")}function noticeDocument(root,id,event){const{spec,state,paths}=(0,import_chunk_HZZY6FEB.inspect)(root,id);const option=["--state-dir",root];const facts={
 id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label??null,state:state.state,health:state.health,attention_kind:state.attention_kind,
 reason:reasonOf(event,state.error),exit_code:state.exit_code,error:state.error,warnings:state.warnings.slice(0,5),event:{...event,type:event.type,seq:event.seq??
 state.seq}};const timer=spec?.timer?{due_at:spec.timer.due_at,slot:spec.timer.slot,message:spec.timer.message}:void 0;return`${JSON.stringify({...(0,import_chunk_LXK2ZILE.
@@ -5655,14 +5655,14 @@ nextCommands.wait(id,option),result:import_chunk_I3DEZP3A.nextCommands.result(id
 `}function reasonOf(event,error){if(typeof event.reason==="string")return event.reason;return error?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 error.message),import_chunk_6GO5RDBX.excerptBytes*2):null}function makeNotifier(job){let round=Promise.resolve();let after=0;const send=append=>{round=round.then(
 async()=>{after=await sendAll(job,after,append)});return round};return{wake:append=>void send(append).catch(()=>void 0),finish:()=>send(void 0)}}async function runNotify(root,id){
-if(!root.startsWith("/")||!(0,import_chunk_VB6XA2FR.isId)(id))throw new Error("usage: _notify ROOT ID");const{paths,spec}=(0,import_chunk_Z5HWKFT5.inspect)(root,
-id);if(!spec||!await(0,import_chunk_4WBN5L3B.isGenuine)(spec,(0,import_chunk_4WBN5L3B.readKey)()))return;await sendAll({root,paths,spec},0,void 0)}async function sendAll(job,after,append){
+if(!root.startsWith("/")||!(0,import_chunk_V5ZZ3YHA.isId)(id))throw new Error("usage: _notify ROOT ID");const{paths,spec}=(0,import_chunk_HZZY6FEB.inspect)(root,
+id);if(!spec||!await(0,import_chunk_L5OZSZHI.isGenuine)(spec,(0,import_chunk_L5OZSZHI.readKey)()))return;await sendAll({root,paths,spec},0,void 0)}async function sendAll(job,after,append){
 let newest=after;for(const event of(0,import_chunk_ZTK3JAK3.readEvents)(job.paths,after,1e6).events){newest=Math.max(newest,event.seq);if(Array.isArray(event.wake)&&
-event.wake.some(wake=>["attention","news","handback"].includes(wake)))await sendOne(job,`event-${event.seq}`,event,append)}if(!(0,import_chunk_Z5HWKFT5.isEnded)(
-(0,import_chunk_Z5HWKFT5.inspect)(job.root,job.spec.id).state)||isTold(job.paths,"end"))return newest;const ended=(0,import_chunk_ZTK3JAK3.readEvents)(job.paths,
+event.wake.some(wake=>["attention","news","handback"].includes(wake)))await sendOne(job,`event-${event.seq}`,event,append)}if(!(0,import_chunk_HZZY6FEB.isEnded)(
+(0,import_chunk_HZZY6FEB.inspect)(job.root,job.spec.id).state)||isTold(job.paths,"end"))return newest;const ended=(0,import_chunk_ZTK3JAK3.readEvents)(job.paths,
 0,1e6).events.findLast(event=>event.type==="ended");await sendOne(job,"end",ended??{type:"ended"},append);return newest}async function sendOne(job,key,event,append){
 const told=await sendNotice(job,key,()=>noticeDocument(job.root,job.spec.id,event));if(told.is==="told")await writeDown(job,told.fields,append)}async function writeDown(job,fields,append){
-try{if(append&&!(0,import_chunk_Z5HWKFT5.isEnded)((0,import_chunk_Z5HWKFT5.inspect)(job.root,job.spec.id).state))return append(fields);await(0,import_chunk_3RBSOS2I.
+try{if(append&&!(0,import_chunk_HZZY6FEB.isEnded)((0,import_chunk_HZZY6FEB.inspect)(job.root,job.spec.id).state))return append(fields);await(0,import_chunk_3RBSOS2I.
 withLock)(job.paths.lock,()=>(0,import_chunk_ZTK3JAK3.openJournal)(job.paths,job.spec).append("notified",fields))}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(
 error)===void 0)throw error}}
 
@@ -5723,31 +5723,31 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observation-VDVQ4KKF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_UWP3QNYQ.observation});module.exports=stdin_exports;var import_chunk_UWP3QNYQ=load("./\
-chunk-UWP3QNYQ.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load("\
-./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load(
+"./observation-264YQXJS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_VX67K4L3.observation});module.exports=stdin_exports;var import_chunk_VX67K4L3=load("./\
+chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("\
+./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
 "./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
 },
-"./observe-25JTZ72R.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_HAU7A7OJ=load("./chunk-HAU7A7OJ.js");var import_chunk_RLAEZAHM=load(
-"./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_UWP3QNYQ=load("./chunk-UWP3QNYQ.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load(
-"./chunk-6I474T6Z.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
+"./observe-HRASWFYH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_RLAEZAHM=load(
+"./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
+"./chunk-6I474T6Z.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
 "./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var observe={name:"observe",summary:"look at a job: one bounded JSON document, nothing is consumed",form:"[ID] [--after-seq N]",words:{min:0,
@@ -5755,23 +5755,23 @@ max:1},options:{"after-seq":{kind:"count",value:"N",range:{default:0,min:0,max:2
 ownerOption,...import_chunk_RLAEZAHM.common},notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: \
 0 says that the job is done, not that anybody has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.
 root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null;const id=input.words[0]===
-void 0?(0,import_chunk_HAU7A7OJ.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_6ESM6INQ.findJob)(root,input.words[0]);const view=await(0,import_chunk_RKOVA4TT.
-refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_UWP3QNYQ.observation)(view,{afterSeq:input.count(
+void 0?(0,import_chunk_TACSUHSQ.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_YPCCD7EW.findJob)(root,input.words[0]);const view=await(0,import_chunk_PISISLGS.
+refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:input.count(
 "after-seq")??null,root})}}};
 
 },
-"./owed-notice-4PFJZNKX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{startOwedNotice:()=>startOwedNotice});module.exports=stdin_exports;var import_chunk_Y4XQPE7F=load("./chunk-Y4XQPE7F\
-.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPO\
+"./owed-notice-ZS5RORPU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{startOwedNotice:()=>startOwedNotice});module.exports=stdin_exports;var import_chunk_4ON4EBX2=load("./chunk-4ON4EBX2\
+.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPO\
 PM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3I\
-ZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RR\
+ZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RR\
 KK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-\
 S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chun\
 k-JSBRDJBE.js");async function startOwedNotice(view){const{spec,paths}=view;if(!spec||!(0,import_chunk_S7M4UBSY.isWritable)(paths.folder)||isWorkerLeft(view))return;
-const{pid_ns,boot_id}=spec.launcher;if(pid_ns!==(0,import_chunk_5Z3IZCRM.pidNamespace)()&&boot_id===(0,import_chunk_5Z3IZCRM.bootId)())return;if(!await(0,import_chunk_Y4XQPE7F.
+const{pid_ns,boot_id}=spec.launcher;if(pid_ns!==(0,import_chunk_5Z3IZCRM.pidNamespace)()&&boot_id===(0,import_chunk_5Z3IZCRM.bootId)())return;if(!await(0,import_chunk_4ON4EBX2.
 isOurs)(view))return;try{const{spawnDetached}=await Promise.resolve().then(()=>load("./spawn-GECXRNMD.js"));spawnDetached({program:process.execPath,args:["--no-\
 warnings",(0,import_chunk_RRKK2KA3.companionFile)(),"_notify",view.root,view.id],cwd:"/",environment:(0,import_chunk_ILIZNOH4.apartEnvironment)(),logFile:paths.
-workerLog})}catch{}}function isWorkerLeft({spec,paths}){const engine=(0,import_chunk_4WBN5L3B.findEngine)(spec?.engine??"")??import_chunk_4WBN5L3B.defaultEngine;
+workerLog})}catch{}}function isWorkerLeft({spec,paths}){const engine=(0,import_chunk_L5OZSZHI.findEngine)(spec?.engine??"")??import_chunk_L5OZSZHI.defaultEngine;
 const[launch,worker]=[(0,import_chunk_EENKPOPM.readLaunch)(paths),(0,import_chunk_EENKPOPM.readWorker)(paths)];const known=[launch.kind==="ok"?launch.value.worker:
 null,worker.kind==="ok"?worker.value.worker:null];return known.some(identity=>identity!==null&&engine.alive(identity)!=="dead")}
 
@@ -5824,126 +5824,126 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./queue-care-K6UH65JN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_UJH5J3KP=load("./chunk-UJH5J3KP.js");
-var import_chunk_6USLZJ2A=load("./chunk-6USLZJ2A.js");var import_chunk_DHQEFUH3=load("./chunk-DHQEFUH3.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");
-var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
-var import_chunk_Y4XQPE7F=load("./chunk-Y4XQPE7F.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");
+"./queue-care-RC6SYD3T.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_DPKGCXS5=load("./chunk-DPKGCXS5.js");
+var import_chunk_SZL43CSX=load("./chunk-SZL43CSX.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");
+var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
+var import_chunk_4ON4EBX2=load("./chunk-4ON4EBX2.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");
 var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");
-var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");
+var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
 var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){
-if((0,import_chunk_UJH5J3KP.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,id)))break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)return isChanged;
-for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_RKOVA4TT.isSettleable)(condition))
-continue;const now=await unlessGone(()=>(0,import_chunk_RKOVA4TT.refresh)(root,id));if(now&&(0,import_chunk_RKOVA4TT.isSettleable)((0,import_chunk_Z5HWKFT5.conditionOf)(
-now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_6USLZJ2A.
-attachWorker)((0,import_chunk_Z5HWKFT5.inspect)(root,id),view=>(0,import_chunk_Z5HWKFT5.conditionOf)(view)==="unclaimed");return(0,import_chunk_Z5HWKFT5.inspect)(
-root,id)});return!now||(0,import_chunk_Z5HWKFT5.conditionOf)(now)!=="unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof
+if((0,import_chunk_DPKGCXS5.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,id)))break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)return isChanged;
+for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_PISISLGS.isSettleable)(condition))
+continue;const now=await unlessGone(()=>(0,import_chunk_PISISLGS.refresh)(root,id));if(now&&(0,import_chunk_PISISLGS.isSettleable)((0,import_chunk_HZZY6FEB.conditionOf)(
+now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_SZL43CSX.
+attachWorker)((0,import_chunk_HZZY6FEB.inspect)(root,id),view=>(0,import_chunk_HZZY6FEB.conditionOf)(view)==="unclaimed");return(0,import_chunk_HZZY6FEB.inspect)(
+root,id)});return!now||(0,import_chunk_HZZY6FEB.conditionOf)(now)!=="unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof
 import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}
 
 },
-"./queue-note-2ICBCLHB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_UJH5J3KP=load(
-"./chunk-UJH5J3KP.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./queue-note-B5WMXC6O.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_DPKGCXS5=load(
+"./chunk-DPKGCXS5.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function queueNoteOf(root,spec){if(spec.kind==="timer")return{facts:{},line:"queue:   none: a timer is armed at once, --max-live do\
-es not count for it"};if(!(0,import_chunk_4WBN5L3B.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_UJH5J3KP.lookAtQueue)(root,
-spec,(0,import_chunk_UJH5J3KP.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_4WBN5L3B.readTurn)((0,import_chunk_RRKK2KA3.jobPaths)(
+es not count for it"};if(!(0,import_chunk_L5OZSZHI.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_DPKGCXS5.lookAtQueue)(root,
+spec,(0,import_chunk_DPKGCXS5.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_L5OZSZHI.readTurn)((0,import_chunk_RRKK2KA3.jobPaths)(
 root,spec.id),spec.id))return{facts:{queue:null},line:`queue:   its turn is now (at most ${max_live} at a time)`};if(place+atWork.length<=max_live)return{facts:{
 queue:null},line:`queue:   a place is free (at most ${max_live} at a time)`};const before=ahead.at(-1);const behind=before?[before]:atWork.slice(0,import_chunk_6GO5RDBX.
 queueNamed).map(({id})=>id);const seen={place,live:atWork.length,max_live,behind};return{facts:{queue:seen},line:`queued:  ${(0,import_chunk_T4JNAPAO.queueWords)(
 seen)}`}}
 
 },
-"./reconcile-FINXGA22.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_QGP4KFXV=load("./chunk-QGP4KFXV.js");var import_chunk_WKVI4OEK=load(
-"./chunk-WKVI4OEK.js");var import_chunk_GSPPDF5H=load("./chunk-GSPPDF5H.js");var import_chunk_VWGLUEH5=load("./chunk-VWGLUEH5.js");var import_chunk_RLAEZAHM=load(
-"./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_7MO73M4R=load(
-"./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load(
-"./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var kept=5;var wanted=["attention","handb\
-ack","news"];function toldSince(view,since,known,nowMs2){const writtenMs=Math.min((0,import_chunk_S7M4UBSY.factsOf)(view.paths.events)?.modifiedMs??nowMs2,nowMs2);
-const fired=new Map;const changes=new Map;let end;let newestMs=null;new import_chunk_AJRNZQVF.JournalScan(view.paths.events).read(event=>{if(!(0,import_chunk_ILRLY4JU.
-isNumbered)(event))return;const atMs=instantIn(event,writtenMs,nowMs2);newestMs=atMs;const key=`${view.id}:${event.seq}`;if(event.type==="ended")end={atMs,event};
-if(atMs<=since||known.has(key))return;const wake=wakeOf(event);if(wake)add(fired,wake,{id:view.id,key,atMs,wake,events:[event],count:1});if(event.type==="worker\
-_replaced"||event.type==="worker_failed"){const{type}=event;changes.set(type,{id:view.id,key,atMs,type,count:(changes.get(type)?.count??0)+1})}});const ended=(0,
-import_chunk_Z5HWKFT5.isEnded)(view.state)&&view.damage===null?endOf(view,end,nowMs2):null;const isNew=ended!==null&&ended.atMs>since&&!known.has(ended.key);return{
-fired:[...fired.values(),...isNew?[ended]:[]],changes:[...changes.values()],newestMs}}function endOf(view,end,nowMs2){const atMs=end?.atMs??Math.min((0,import_chunk_EENKPOPM.
-instantOf)(view.state.ended_at)??nowMs2,nowMs2);const key=`${view.id}:${end?.event.seq??view.state.seq}`;return{id:view.id,key,atMs,wake:"terminal",events:end?[
-end.event]:[],count:1}}function add(fired,wake,one){const before=fired.get(wake);const events=[...before?.events??[],...one.events].slice(-kept);fired.set(wake,
-{...one,events,count:(before?.count??0)+1})}function wakeOf({type,wake}){if(type==="ended"||!Array.isArray(wake))return void 0;return wanted.find(word=>wake.includes(
-word))}function instantIn(event,writtenMs,nowMs2){const atMs=(0,import_chunk_EENKPOPM.instantOf)(event.at);return atMs===null||atMs>nowMs2?writtenMs:atMs}async function readLooks(root,owner){
-const read=(0,import_chunk_527JQF7V.readJson)(fileOf(root,owner));const key=knownKey();if(read.kind!=="ok"||key===void 0)return[];const{looks,mac}=read.value;if(!Array.
-isArray(looks)||typeof mac!=="string"||!looks.every(isLook))return[];return(0,import_chunk_4WBN5L3B.sameMac)(await(0,import_chunk_4WBN5L3B.macOfAnswer)({what:"l\
-ooks",owner,looks},key),mac)?looks:[]}async function noteLook(root,owner,{seq,told}){const key=knownKey();if(key===void 0)return false;try{const folder=(0,import_chunk_RRKK2KA3.
-rootPaths)(root).looks;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,import_chunk_S7M4UBSY.factsOf)(folder);if(facts?.kind!=="folder"||facts.uid!==
-process.getuid?.())return false;const others=(await readLooks(root,owner)).filter(one=>one.seq!==seq);const now={seq,at_ms:(0,import_chunk_CL3BCQKO.nowMs)(),mono_ms:(0,
-import_chunk_CL3BCQKO.monotonicMs)(),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),told:told.slice(-import_chunk_6GO5RDBX.lookKeys)};const looks=[...others,now].slice(
--import_chunk_6GO5RDBX.looksKept);(0,import_chunk_527JQF7V.writeJson)(fileOf(root,owner),{owner,looks,mac:await(0,import_chunk_4WBN5L3B.macOfAnswer)({what:"look\
-s",owner,looks},key)},{sync:false});return true}catch{return false}}function knownKey(){try{return(0,import_chunk_4WBN5L3B.readKey)()}catch{return void 0}}function setBackMs(look){
-if(look.boot_id!==(0,import_chunk_5Z3IZCRM.bootId)())return 0;const drift=(0,import_chunk_CL3BCQKO.nowMs)()-(0,import_chunk_CL3BCQKO.monotonicMs)()-(look.at_ms-
-look.mono_ms);return drift<-driftMs?Math.round(-drift):0}var driftMs=1e3;function fileOf(root,owner){return import_node_path.default.join((0,import_chunk_RRKK2KA3.
-rootPaths)(root).looks,`${(0,import_chunk_4WBN5L3B.hashOf)(JSON.stringify(owner)).slice(0,40)}.json`)}function isLook(value){if(typeof value!=="object"||value===
-null)return false;const{seq,at_ms,mono_ms,boot_id,told}=value;const numbers=[seq,at_ms,mono_ms];if(!numbers.every(one=>Number.isSafeInteger(one)&&one>=0))return false;
-return typeof boot_id==="string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value==="string"&&value.length<80&&(0,import_chunk_VB6XA2FR.
-isId)(value.split(":")[0]??"")}async function lookAround(root,owner,given){const now=(0,import_chunk_CL3BCQKO.nowMs)();const looks=await readLooks(root.folder,owner);
-const last=looks.at(-1)??null;const start=startOf(looks,given,now);const{ids,older}=findJobs(root.folder,owner,start.since);const fired=[];const changes=[];const open=[];
-for(const id of ids){for(const view of await(0,import_chunk_WKVI4OEK.tryView)(root.folder,id)){if(!(0,import_chunk_WKVI4OEK.isOwnedBy)(view.spec,owner)&&view.spec!==
-null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());fired.push(...told2.fired.map(one=>({...one,view,late:(0,import_chunk_QGP4KFXV.
-lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_Z5HWKFT5.isEnded)(view.state)||view.damage!==null)open.push((0,import_chunk_QGP4KFXV.outstanding)(
-view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];const newest=Math.max(start.since,...told.map(one=>Math.floor(
-one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(newest,now-import_chunk_6GO5RDBX.wakeLagMs));const keys=[...start.told,...told.filter(
-one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.folder,owner,{seq:nextSeq,told:[...new Set(keys)]});const shown=new Set(fired.map(one=>one.
-id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(last,open,fired),setBackMs:start.setBackMs,isBeyond:start.isBeyond,fired,changes:changes.
-sort((a,b)=>a.atMs-b.atMs),lost:fired.flatMap(({id,wake,view})=>wake==="terminal"?lossOf(id,view):[]),outstanding:open.sort(byUrgency),uncollected:uncollectedOf(
-root.folder,owner).filter(id=>!shown.has(id)),older,nextSeq,isKept,isThere:(0,import_chunk_S7M4UBSY.exists)(root.folder)}}function restartOf(last,open,fired){if(last!==
-null&&last.boot_id!==(0,import_chunk_5Z3IZCRM.bootId)())return"since_look";const isLost=fired.some(({view})=>view.state.error?.code==="host_restarted");return isLost||
-open.some(({view})=>view.isOtherBoot)?"since_launch":null}function startOf(looks,given,now){const seq=given??looks.at(-1)?.seq??0;const look=looks.findLast(one=>one.
-seq===seq);const back=look?setBackMs(look):0;const since=Math.max(0,seq-back);const told=new Set(look?.told??[]);return since>now?{since:0,told:new Set,setBackMs:back,
-isBeyond:true}:{since,told,setBackMs:back,isBeyond:false}}function findJobs(root,owner,since){const live=(0,import_chunk_6ESM6INQ.listActive)(root).filter(id=>(0,
-import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder));const isLive=new Set(live);const ended=[];for(const id of(0,import_chunk_6ESM6INQ.
+"./reconcile-QCQYMHHB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_FILXFV6D=load(
+"./chunk-FILXFV6D.js");var import_chunk_CNLTAJJ7=load("./chunk-CNLTAJJ7.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load(
+"./chunk-PG5AQQLM.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load(
+"./chunk-OEPPXLHW.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
+"./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
+"node:path");var kept=5;var wanted=["attention","handback","news"];function toldSince(view,since,known,nowMs2){const writtenMs=Math.min((0,import_chunk_S7M4UBSY.
+factsOf)(view.paths.events)?.modifiedMs??nowMs2,nowMs2);const fired=new Map;const changes=new Map;let end;let newestMs=null;new import_chunk_AJRNZQVF.JournalScan(
+view.paths.events).read(event=>{if(!(0,import_chunk_ILRLY4JU.isNumbered)(event))return;const atMs=instantIn(event,writtenMs,nowMs2);newestMs=atMs;const key=`${view.
+id}:${event.seq}`;if(event.type==="ended")end={atMs,event};if(atMs<=since||known.has(key))return;const wake=wakeOf(event);if(wake)add(fired,wake,{id:view.id,key,
+atMs,wake,events:[event],count:1});if(event.type==="worker_replaced"||event.type==="worker_failed"){const{type}=event;changes.set(type,{id:view.id,key,atMs,type,
+count:(changes.get(type)?.count??0)+1})}});const ended=(0,import_chunk_HZZY6FEB.isEnded)(view.state)&&view.damage===null?endOf(view,end,nowMs2):null;const isNew=ended!==
+null&&ended.atMs>since&&!known.has(ended.key);return{fired:[...fired.values(),...isNew?[ended]:[]],changes:[...changes.values()],newestMs}}function endOf(view,end,nowMs2){
+const atMs=end?.atMs??Math.min((0,import_chunk_EENKPOPM.instantOf)(view.state.ended_at)??nowMs2,nowMs2);const key=`${view.id}:${end?.event.seq??view.state.seq}`;
+return{id:view.id,key,atMs,wake:"terminal",events:end?[end.event]:[],count:1}}function add(fired,wake,one){const before=fired.get(wake);const events=[...before?.
+events??[],...one.events].slice(-kept);fired.set(wake,{...one,events,count:(before?.count??0)+1})}function wakeOf({type,wake}){if(type==="ended"||!Array.isArray(
+wake))return void 0;return wanted.find(word=>wake.includes(word))}function instantIn(event,writtenMs,nowMs2){const atMs=(0,import_chunk_EENKPOPM.instantOf)(event.
+at);return atMs===null||atMs>nowMs2?writtenMs:atMs}async function readLooks(root,owner){const read=(0,import_chunk_527JQF7V.readJson)(fileOf(root,owner));const key=knownKey();
+if(read.kind!=="ok"||key===void 0)return[];const{looks,mac}=read.value;if(!Array.isArray(looks)||typeof mac!=="string"||!looks.every(isLook))return[];return(0,import_chunk_L5OZSZHI.
+sameMac)(await(0,import_chunk_L5OZSZHI.macOfAnswer)({what:"looks",owner,looks},key),mac)?looks:[]}async function noteLook(root,owner,{seq,told}){const key=knownKey();
+if(key===void 0)return false;try{const folder=(0,import_chunk_RRKK2KA3.rootPaths)(root).looks;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,import_chunk_S7M4UBSY.
+factsOf)(folder);if(facts?.kind!=="folder"||facts.uid!==process.getuid?.())return false;const others=(await readLooks(root,owner)).filter(one=>one.seq!==seq);const now={
+seq,at_ms:(0,import_chunk_CL3BCQKO.nowMs)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),told:told.slice(-import_chunk_6GO5RDBX.
+lookKeys)};const looks=[...others,now].slice(-import_chunk_6GO5RDBX.looksKept);(0,import_chunk_527JQF7V.writeJson)(fileOf(root,owner),{owner,looks,mac:await(0,import_chunk_L5OZSZHI.
+macOfAnswer)({what:"looks",owner,looks},key)},{sync:false});return true}catch{return false}}function knownKey(){try{return(0,import_chunk_L5OZSZHI.readKey)()}catch{
+return void 0}}function setBackMs(look){if(look.boot_id!==(0,import_chunk_5Z3IZCRM.bootId)())return 0;const drift=(0,import_chunk_CL3BCQKO.nowMs)()-(0,import_chunk_CL3BCQKO.
+monotonicMs)()-(look.at_ms-look.mono_ms);return drift<-driftMs?Math.round(-drift):0}var driftMs=1e3;function fileOf(root,owner){return import_node_path.default.
+join((0,import_chunk_RRKK2KA3.rootPaths)(root).looks,`${(0,import_chunk_L5OZSZHI.hashOf)(JSON.stringify(owner)).slice(0,40)}.json`)}function isLook(value){if(typeof value!==
+"object"||value===null)return false;const{seq,at_ms,mono_ms,boot_id,told}=value;const numbers=[seq,at_ms,mono_ms];if(!numbers.every(one=>Number.isSafeInteger(one)&&
+one>=0))return false;return typeof boot_id==="string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value==="string"&&value.length<
+80&&(0,import_chunk_V5ZZ3YHA.isId)(value.split(":")[0]??"")}async function lookAround(root,owner,given){const now=(0,import_chunk_CL3BCQKO.nowMs)();const looks=await readLooks(
+root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const{ids,older}=findJobs(root.folder,owner,start.since);const fired=[];const changes=[];
+const open=[];for(const id of ids){for(const view of await(0,import_chunk_CNLTAJJ7.tryView)(root.folder,id)){if(!(0,import_chunk_CNLTAJJ7.isOwnedBy)(view.spec,owner)&&
+view.spec!==null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());fired.push(...told2.fired.map(one=>({...one,view,
+late:(0,import_chunk_FILXFV6D.lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state)||view.damage!==null)open.push(
+(0,import_chunk_FILXFV6D.outstanding)(view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];const newest=Math.max(
+start.since,...told.map(one=>Math.floor(one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(newest,now-import_chunk_6GO5RDBX.wakeLagMs));
+const keys=[...start.told,...told.filter(one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.folder,owner,{seq:nextSeq,told:[...new Set(keys)]});
+const shown=new Set(fired.map(one=>one.id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(last,open,fired),setBackMs:start.setBackMs,isBeyond:start.
+isBeyond,fired,changes:changes.sort((a,b)=>a.atMs-b.atMs),lost:fired.flatMap(({id,wake,view})=>wake==="terminal"?lossOf(id,view):[]),outstanding:open.sort(byUrgency),
+uncollected:uncollectedOf(root.folder,owner).filter(id=>!shown.has(id)),older,nextSeq,isKept,isThere:(0,import_chunk_S7M4UBSY.exists)(root.folder)}}function restartOf(last,open,fired){
+if(last!==null&&last.boot_id!==(0,import_chunk_5Z3IZCRM.bootId)())return"since_look";const isLost=fired.some(({view})=>view.state.error?.code==="host_restarted");
+return isLost||open.some(({view})=>view.isOtherBoot)?"since_launch":null}function startOf(looks,given,now){const seq=given??looks.at(-1)?.seq??0;const look=looks.
+findLast(one=>one.seq===seq);const back=look?setBackMs(look):0;const since=Math.max(0,seq-back);const told=new Set(look?.told??[]);return since>now?{since:0,told:new Set,
+setBackMs:back,isBeyond:true}:{since,told,setBackMs:back,isBeyond:false}}function findJobs(root,owner,since){const live=(0,import_chunk_YPCCD7EW.listActive)(root).
+filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder));const isLive=new Set(live);const ended=[];for(const id of(0,import_chunk_YPCCD7EW.
 listJobs)(root)){if(isLive.has(id))continue;const writtenMs=(0,import_chunk_S7M4UBSY.factsOf)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).state)?.modifiedMs??Number.
 POSITIVE_INFINITY;if(writtenMs<since-import_chunk_6GO5RDBX.wakeLagMs||!isOf(root,id,owner))continue;ended.push({id,writtenMs})}ended.sort((a,b)=>b.writtenMs-a.writtenMs);
 return{ids:[...live,...ended.slice(0,import_chunk_6GO5RDBX.wakeJobs).map(one=>one.id)],older:Math.max(0,ended.length-import_chunk_6GO5RDBX.wakeJobs)}}function isOf(root,id,owner){
 if(owner===null)return true;const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===
 owner}function byUrgency(a,b){const calm=one=>Number(one.health.health!=="attention"&&one.late===null);return calm(a)-calm(b)||b.ageMs-a.ageMs}var losses=["host\
 _restarted","worker_lost"];function lossOf(id,{state}){const code=state.error?.code;return code!==void 0&&losses.includes(code)?[{id,code}]:[]}var unread=["done",
-"failed","timed_out","crashed"];function uncollectedOf(root,owner){return(0,import_chunk_6ESM6INQ.listJobs)(root).slice(0,import_chunk_6GO5RDBX.wakeJobs).filter(
+"failed","timed_out","crashed"];function uncollectedOf(root,owner){return(0,import_chunk_YPCCD7EW.listJobs)(root).slice(0,import_chunk_6GO5RDBX.wakeJobs).filter(
 id=>{const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);if(id.startsWith("timer-")||(0,import_chunk_S7M4UBSY.exists)(paths.marker)||(0,import_chunk_S7M4UBSY.
 exists)(paths.collected)||!isOf(root,id,owner))return false;const state=(0,import_chunk_EENKPOPM.readState)(paths);return state.kind==="ok"&&unread.includes(state.
 value.state)})}function firedWords(fired){if(fired.wake!=="terminal")return`${fired.wake}${fired.count>1?` (${fired.count} of them, the newest)`:""}: ${eventsWords(
 fired)}`;const{state,spec}=fired.view;const word=spec?.timer&&state.state==="done"?"due":state.state;const facts=[word,state.exit_code===null||state.exit_code===
 0?null:`exit ${state.exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)}`,state.warnings.
-length===0?null:`${state.warnings.length} warnings`];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_GSPPDF5H.whatOf)(fired.view),120)}`}
+length===0?null:`${state.warnings.length} warnings`];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_32CEE554.whatOf)(fired.view),120)}`}
 function eventsWords({events,wake}){if(wake==="handback")return events.map(event=>eventWords(event)).join(", ");return events.length===0?"":eventWords(events.at(
 -1))}function eventWords(event){const{name,reason,message,evidence,word}=event;const said=event.type==="handback"?[name]:[reason,message,evidence,word];return line(
 said.find(one=>typeof one==="string"&&one.trim()!=="")??event.type,120)}function nextOfFired({wake,late,view,id},root){if(late!==null)return null;if(wake!=="ter\
 minal")return import_chunk_I3DEZP3A.nextCommands.observe(id,root.option);return view.spec?.timer&&view.state.state==="done"&&view.state.error===null?null:import_chunk_I3DEZP3A.
-nextCommands.result(id,root.option)}function subjectWords({view}){return line((0,import_chunk_GSPPDF5H.whatOf)(view),120)}function standingWords(one){const{view,
+nextCommands.result(id,root.option)}function subjectWords({view}){return line((0,import_chunk_32CEE554.whatOf)(view),120)}function standingWords(one){const{view,
 health,worker,lastEventMs,queue,leftMs}=one;const timer=view.spec?.timer;const facts=[one.condition==="damaged"?"damaged":view.state.state,queue===null?null:queueWords(
-queue),timer?`due ${(0,import_chunk_6I474T6Z.dueWords)(timer).split(", ").at(-1)}`:health.health,`${(0,import_chunk_UNGYPAP3.formatAge)(one.ageMs)} old`,leftMs===
-null||timer?null:`${(0,import_chunk_UNGYPAP3.formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,lastEventMs===null?null:`last e\
-vent ${(0,import_chunk_UNGYPAP3.formatAge)(lastEventMs)} ago`,one.isAwaited?"a wait holds it":null];return facts.filter(fact=>fact!==null).join(", ")}function queueWords({
-place,behind}){const first=behind[0]===void 0?"":` behind ${line(behind[0],40)}`;return`place ${place}${first}${behind.length>1?` and ${behind.length-1} more`:""}`}
-function concernWords({health,late,condition,view}){const why=[condition==="damaged"?view.damage??"its record is damaged":null,health.health==="attention"?`atte\
-ntion: ${health.reason??"no reason was given"}`:null,late===null?null:`late: ${late}`];return why.filter(one=>one!==null).map(one=>line(one,240))}function line(text,limit){
-return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function whole(ms){const step=ms<6e5?1e3:6e4;
-return Math.max(1e3,Math.floor(ms/step)*step)}function wakeDocument(seen,root){const fired=seen.fired.map(one=>firedRow(one,root));const open=seen.outstanding.map(
-openRow);for(;;){const document=documentOf(seen,root,fired,open);if(Buffer.byteLength(JSON.stringify(document))<=import_chunk_6GO5RDBX.wakeBytes)return document;
-if(fired.length>=open.length&&fired.length>0)fired.shift();else if(open.length>0)open.pop();else return document}}function documentOf(seen,root,fired,open){const{
-nowMs:nowMs2,last,owner,nextSeq}=seen;const whose=owner===null?[]:["--owner",owner];return{now:(0,import_chunk_CL3BCQKO.isoOf)(nowMs2),local:(0,import_chunk_CL3BCQKO.
+queue),timer?`due ${(0,import_chunk_6I474T6Z.dueWords)(timer).split(", ").at(-1)}`:queue?null:health.health,`${(0,import_chunk_UNGYPAP3.formatAge)(one.ageMs)} o\
+ld`,leftMs===null||timer?null:`${(0,import_chunk_UNGYPAP3.formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,lastEventMs===null?
+null:`last event ${(0,import_chunk_UNGYPAP3.formatAge)(lastEventMs)} ago`,one.isAwaited?"a wait holds it":null];return facts.filter(fact=>fact!==null).join(", ")}
+function queueWords({place,behind}){const first=behind[0]===void 0?"":` behind ${behind[0]}`;return`place ${place??"unknown"}${first}${behind.length>1?` and ${behind.
+length-1} more`:""}`}function concernWords({health,late,condition,view}){const why=[condition==="damaged"?view.damage??"its record is damaged":null,health.health===
+"attention"?`attention: ${health.reason??"no reason was given"}`:null,late===null?null:`late: ${late}`];return why.filter(one=>one!==null).map(one=>line(one,240))}
+function line(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function whole(ms){
+const step=ms<6e5?1e3:6e4;return Math.max(1e3,Math.floor(ms/step)*step)}function wakeDocument(seen,root){const fired=seen.fired.map(one=>firedRow(one,root));const open=seen.
+outstanding.map(openRow);for(;;){const document=documentOf(seen,root,fired,open);if(Buffer.byteLength(JSON.stringify(document))<=import_chunk_6GO5RDBX.wakeBytes)
+return document;if(fired.length>=open.length&&fired.length>0)fired.shift();else if(open.length>0)open.pop();else return document}}function documentOf(seen,root,fired,open){
+const{nowMs:nowMs2,last,owner,nextSeq}=seen;const whose=owner===null?[]:["--owner",owner];return{now:(0,import_chunk_CL3BCQKO.isoOf)(nowMs2),local:(0,import_chunk_CL3BCQKO.
 localOf)(nowMs2),owner:owner===null?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner),200),state_folder:root.folder,last_look:last===
 null?null:{at:(0,import_chunk_CL3BCQKO.isoOf)(last.at_ms),age_ms:Math.max(0,nowMs2-last.at_ms)},since:seen.since,next_seq:nextSeq,is_stored:seen.isKept,restarts:{
 host:seen.restarted,clock_set_back_ms:seen.setBackMs,since_in_the_future:seen.isBeyond,workers:seen.changes.slice(-listAtMost).map(({id,type,count,atMs})=>({id,
@@ -5954,14 +5954,14 @@ function firedRow(one,root){const{view,late,wake}=one;return{at:(0,import_chunk_
 state:view.state.state,error_code:view.state.error?.code??null,what:line(firedWords(one),240),late:late===null?null:{kind:late.kind,words:line(late.words,200)},
 next:nextOfFired(one,root)}}function openRow(one){const{view,health,queue}=one;return{id:view.id,kind:view.spec?.kind??null,what:subjectWords(one),state:view.state.
 state,supervision:one.condition,health:health.health,attention_kind:health.attention_kind,age_ms:one.ageMs,left_ms:one.leftMs,worker:one.worker,last_event_age_ms:one.
-lastEventMs,queue:queue&&{place:queue.place,live:queue.live,behind:queue.behind.slice(0,4).map(id=>line(id,40))},is_awaited:one.isAwaited,late:one.late,concerns:concernWords(
-one),next:one.next}}function wakePage2(seen,root){const head=[...clockLines(seen,root),...restartLines(seen)];const foot=footOf(seen,root,0,0);const room=import_chunk_6GO5RDBX.
-wakePage.rows-rowsOf(head)-rowsOf(foot)-headings-2;const open=seen.outstanding.map(one=>[cut(`  ${one.view.id}  ${subjectWords(one)}`),cut(`    ${standingWords(
-one)}`),...concernWords(one).map(why=>cut(`    ${why}`)),`    ${one.next}`]);const fired=seen.fired.map(one=>firedLines(one,seen.nowMs,root)).reverse();const firedRows=Math.
-min(rowsOf(fired.flat()),Math.floor(room/2));const shownOpen=fit(open,room-firedRows);const shownFired=fit(fired,room-rowsOf(shownOpen.flat())).reverse();const lines=[
-...head,seen.fired.length===0?"fired since: nothing":`fired since, the newest last (${seen.fired.length}):`,...shownFired.flat(),open.length===0?"outstanding: n\
-othing":`outstanding (${open.length}):`,...shownOpen.flat(),...footOf(seen,root,fired.length-shownFired.length,open.length-shownOpen.length)];return`${lines.join(
-"\n")}
+lastEventMs,queue,is_awaited:one.isAwaited,late:one.late,concerns:concernWords(one),next:one.next}}function wakePage2(seen,root){const head=[...clockLines(seen,
+root),...restartLines(seen)];const foot=footOf(seen,root,0,0);const room=import_chunk_6GO5RDBX.wakePage.rows-rowsOf(head)-rowsOf(foot)-headings-2;const open=seen.
+outstanding.map(one=>[cut(`  ${one.view.id}  ${subjectWords(one)}`),...(0,import_chunk_XFBNWBRB.wrap)(standingWords(one),import_chunk_6GO5RDBX.wakePage.columns-
+4).map(text=>cut(`    ${text}`)),...concernWords(one).map(why=>cut(`    ${why}`)),`    ${one.next}`]);const fired=seen.fired.map(one=>firedLines(one,seen.nowMs,
+root)).reverse();const firedRows=Math.min(rowsOf(fired.flat()),Math.floor(room/2));const shownOpen=fit(open,room-firedRows);const shownFired=fit(fired,room-rowsOf(
+shownOpen.flat())).reverse();const lines=[...head,seen.fired.length===0?"fired since: nothing":`fired since, the newest last (${seen.fired.length}):`,...shownFired.
+flat(),open.length===0?"outstanding: nothing":`outstanding (${open.length}):`,...shownOpen.flat(),...footOf(seen,root,fired.length-shownFired.length,open.length-
+shownOpen.length)];return`${lines.join("\n")}
 `}var headings=2;function clockLines(seen,root){const{nowMs:nowMs2,last,owner}=seen;const ago=last===null?"the first look":`last look ${(0,import_chunk_UNGYPAP3.
 formatAge)(nowMs2-last.at_ms)} ago`;const where=seen.isThere?`what is true stands in ${root.folder}`:`nothing was ever started here: there is no ${root.folder}`;
 return[`now ${(0,import_chunk_CL3BCQKO.isoOf)(nowMs2).slice(0,19)}Z, local ${(0,import_chunk_CL3BCQKO.localOf)(nowMs2)}; ${ago}${owner===null?"":" of this owner"}`,
@@ -5991,19 +5991,19 @@ variables.owner()??null;const seen=await lookAround(root,owner,input.count("sinc
 json:wakeDocument(seen,root)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./reconcile-WILREJJD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_RKOVA4TT.isSettleable,refresh:()=>import_chunk_RKOVA4TT.refresh,refreshAttached:()=>import_chunk_RKOVA4TT.
-refreshAttached});module.exports=stdin_exports;var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./reconcile-RJ2NIBGJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_PISISLGS.isSettleable,refresh:()=>import_chunk_PISISLGS.refresh,refreshAttached:()=>import_chunk_PISISLGS.
+refreshAttached});module.exports=stdin_exports;var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./registry-DGTNFNK3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_Q65NSRO5.commandNames,loadCommand:()=>import_chunk_Q65NSRO5.loadCommand});module.exports=
-stdin_exports;var import_chunk_Q65NSRO5=load("./chunk-Q65NSRO5.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-MLPCEU7U.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_7LS6ZISF.commandNames,loadCommand:()=>import_chunk_7LS6ZISF.loadCommand});module.exports=
+stdin_exports;var import_chunk_7LS6ZISF=load("./chunk-7LS6ZISF.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-MM7MROSO.js": function (module, exports) {
@@ -6028,47 +6028,47 @@ printed more than ${import_chunk_6GO5RDBX.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-AMSKX3L4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_Z6HL5LVR=load("./chunk-Z6HL5LVR.js");var import_chunk_73VZ6KLU=load(
-"./chunk-73VZ6KLU.js");var import_chunk_YNBF4JBX=load("./chunk-YNBF4JBX.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_NM3PIPQX=load(
-"./chunk-NM3PIPQX.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_EOI5L4WU=load(
-"./chunk-EOI5L4WU.js");var import_chunk_QZ543KRA=load("./chunk-QZ543KRA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_BCJB4ZKH=load(
-"./chunk-BCJB4ZKH.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./research-S5GVCZX5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_2WSGPQGU=load("./chunk-2WSGPQGU.js");var import_chunk_ARX3PWPD=load(
+"./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_HA5JXRUH=load(
+"./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
+"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
+"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_DHQEFUH3=load(
-"./chunk-DHQEFUH3.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
+"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
+"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
 "./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load(
-"./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_Z6HL5LVR.makeStaffVerb)({mode:"research",examples:['re\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_2WSGPQGU.makeStaffVerb)({mode:"research",examples:['re\
 search --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-LHTKF7ZX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_YSLSDIP3=load("./chunk-YSLSDIP3.js");var import_chunk_73VZ6KLU=load(
-"./chunk-73VZ6KLU.js");var import_chunk_YNBF4JBX=load("./chunk-YNBF4JBX.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_EF5TFNRM=load(
-"./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_EOI5L4WU=load("./chunk-EOI5L4WU.js");var import_chunk_QZ543KRA=load(
-"./chunk-QZ543KRA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_BCJB4ZKH=load("./chunk-BCJB4ZKH.js");var import_chunk_FY7PDRQG=load(
+"./restart-WM3X6F67.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_X7XYK63Z=load("./chunk-X7XYK63Z.js");var import_chunk_ARX3PWPD=load(
+"./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_EF5TFNRM=load(
+"./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load("./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load(
+"./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load("./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load(
 "./chunk-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load(
-"./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_DHQEFUH3=load("./chunk-DHQEFUH3.js");var import_chunk_PKLFTWLZ=load(
-"./chunk-PKLFTWLZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load(
+"./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_PKLFTWLZ=load(
+"./chunk-PKLFTWLZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
 "./chunk-PCWSDVLX.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load(
-"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_5PLEYAYI=load(
+"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_5PLEYAYI=load(
 "./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
 "./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
 "./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load(
-"./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var restart={name:"restart",summary:"star\
 t the same task or command once more, as a new job",form:"ID [options]",words:{min:1,max:1},options:{timeout:{kind:"duration",value:"D",range:import_chunk_6GO5RDBX.
@@ -6077,31 +6077,31 @@ staffOptions.backend,help:"another agent CLI (staff only)"},model:import_chunk_R
 ...import_chunk_RLAEZAHM.staffOptions.handback,help:"another hand-back folder (staff only; default: that of the earlier job)"},share:import_chunk_RLAEZAHM.writerOptions.
 share,...import_chunk_RLAEZAHM.launchOptions},notes:"Refused while the earlier job still runs. The environment is that of this call.",examples:["restart run-mik\
 3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.root(
-input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const words=(0,import_chunk_EOI5L4WU.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_EOI5L4WU.
-repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_6ESM6INQ.requireWholeId)(root,input.words[0]);const view=await(0,
-import_chunk_RKOVA4TT.refresh)(root.folder,id);const spec=(0,import_chunk_YSLSDIP3.requireSpec)(root,id);await(0,import_chunk_YSLSDIP3.requireGenuine)(spec);if(!(0,
-import_chunk_Z5HWKFT5.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_I3DEZP3A.
+input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const words=(0,import_chunk_74ME3HTL.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_74ME3HTL.
+repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_YPCCD7EW.requireWholeId)(root,input.words[0]);const view=await(0,
+import_chunk_PISISLGS.refresh)(root.folder,id);const spec=(0,import_chunk_X7XYK63Z.requireSpec)(root,id);await(0,import_chunk_X7XYK63Z.requireGenuine)(spec);if(!(0,
+import_chunk_HZZY6FEB.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_I3DEZP3A.
 nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load(
-"./restart-watch-2AZ3UQSP.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
+"./restart-watch-SBWIE5ER.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
 spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of["backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_YSLSDIP3.requireFolder)(spec,"restart",root.option);const run=spec.
+usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_X7XYK63Z.requireFolder)(spec,"restart",root.option);const run=spec.
 run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_EF5TFNRM.
-requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_QZ543KRA.launchAndTell)(context,input,{kind:"run",
-verb:"run",...(0,import_chunk_QZ543KRA.launchWords)(input),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
-first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_YSLSDIP3.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
+requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_4L76UZH5.launchAndTell)(context,input,{kind:"run",
+verb:"run",...(0,import_chunk_4L76UZH5.launchWords)(input),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
+first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_X7XYK63Z.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
 ...(0,import_chunk_Z37TNAS5.freshPaths)(run),program},warnings:(0,import_chunk_EF5TFNRM.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} \
 for a timer: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}\
 : it was armed for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.
-resolve().then(()=>load("./timer-M4JJ3KOG.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
-return launchTimer(context,input,{timer,lineage:(0,import_chunk_YSLSDIP3.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
+resolve().then(()=>load("./timer-MBCJCHRU.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
+return launchTimer(context,input,{timer,lineage:(0,import_chunk_X7XYK63Z.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
 const staff=spec.staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?
-originOf(spec,spec.worktree):(0,import_chunk_YSLSDIP3.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
-has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_YNBF4JBX.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
-kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_73VZ6KLU.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
+originOf(spec,spec.worktree):(0,import_chunk_X7XYK63Z.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
+has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_B3WD5IUI.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
+kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_ARX3PWPD.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
 prompt,resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_PKLFTWLZ.historicalOf)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_73VZ6KLU.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
-lineage:(0,import_chunk_YSLSDIP3.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_ARX3PWPD.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+lineage:(0,import_chunk_X7XYK63Z.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??null,handback:spec.
 handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,
 spec.cwd));if((0,import_chunk_S7M4UBSY.isFolder)(folder))return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: th\
@@ -6109,80 +6109,80 @@ e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("t
 (0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_6GO5RDBX.limits.staffTimeout)}
 
 },
-"./restart-watch-2AZ3UQSP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_YSLSDIP3=load("./chunk-YSLSDIP3.js");var import_chunk_QZ543KRA=load(
-"./chunk-QZ543KRA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_BCJB4ZKH=load("./chunk-BCJB4ZKH.js");var import_chunk_FY7PDRQG=load(
+"./restart-watch-SBWIE5ER.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_X7XYK63Z=load("./chunk-X7XYK63Z.js");var import_chunk_4L76UZH5=load(
+"./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load("./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_GNKOY4W4=load(
-"./chunk-GNKOY4W4.js");var import_chunk_DHQEFUH3=load("./chunk-DHQEFUH3.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_TIQZMBM4=load(
+"./chunk-GNKOY4W4.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_TIQZMBM4=load(
 "./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load(
 "./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
 "./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){
 for(const name of["backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watc\
-h: it is for staff`);const cwd=(0,import_chunk_YSLSDIP3.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_GNKOY4W4.loadWatch)(earlier.condition);
+h: it is for staff`);const cwd=(0,import_chunk_X7XYK63Z.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_GNKOY4W4.loadWatch)(earlier.condition);
 if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_GNKOY4W4.
-watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_QZ543KRA.launchAndTell)(context,input,{kind:"\
-watch",verb:"watch",...(0,import_chunk_QZ543KRA.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
+watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_4L76UZH5.launchAndTell)(context,input,{kind:"\
+watch",verb:"watch",...(0,import_chunk_4L76UZH5.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
 "--timeout",import_chunk_6GO5RDBX.limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,
-import_chunk_YSLSDIP3.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
+import_chunk_X7XYK63Z.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./result-P6AQUI3J.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_HAU7A7OJ=load("./chunk-HAU7A7OJ.js");var import_chunk_6LUFZJPJ=load(
-"./chunk-6LUFZJPJ.js");var import_chunk_I6KE23EL=load("./chunk-I6KE23EL.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_VWGLUEH5=load(
-"./chunk-VWGLUEH5.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_UWP3QNYQ=load("./chunk-UWP3QNYQ.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load(
-"./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_F4YG5CRF=load(
+"./result-V2IRAETT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_6GKZVAYV=load(
+"./chunk-6GKZVAYV.js");var import_chunk_32MTA6CI=load("./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_PG5AQQLM=load(
+"./chunk-PG5AQQLM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load(
+"./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_F4YG5CRF=load(
 "./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
 "./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load(
-"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
+"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
 "./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var result={name:"result",summary:"\
 print the stored result of a finished job again",form:"[ID]",words:{min:0,max:1},options:{claims:{kind:"flag",help:"print the completion block of the answer as \
 JSON instead; 3 with a typed error where there is none"},...import_chunk_RLAEZAHM.ownerOption,...import_chunk_RLAEZAHM.common},notes:"Default: the latest finish\
 ed job. Exit codes as of wait.",examples:["result","result run-mik3x9ab-4f7q2z --json","result implement-mik3x9ab-4f7q2z --claims"],async run(context,input){const root=context.
 root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null;const isFinished=id2=>(0,
-import_chunk_Z5HWKFT5.isEnded)((0,import_chunk_Z5HWKFT5.inspect)(root.folder,id2).state);const id=input.words[0]===void 0?(0,import_chunk_HAU7A7OJ.requireLatest)(
-root,owner,"a finished job",isFinished):(0,import_chunk_6ESM6INQ.findJob)(root,input.words[0]);const view=await(0,import_chunk_RKOVA4TT.refresh)(root.folder,id,
-true);if(!(0,import_chunk_Z5HWKFT5.isEnded)(view.state)){const wait=import_chunk_I3DEZP3A.nextCommands.wait(id,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,json:(0,import_chunk_UWP3QNYQ.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.
-state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(()=>load("./claims-reply-ZCR3LBMB.js"))).
-tellClaims(view);const afterPrint=()=>(0,import_chunk_7MO73M4R.noteCollected)(view,"result");const reply=(0,import_chunk_6LUFZJPJ.tellEnded)(context,view);return input.
-has("json")?{code:reply.code,json:(0,import_chunk_6LUFZJPJ.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
+import_chunk_HZZY6FEB.isEnded)((0,import_chunk_HZZY6FEB.inspect)(root.folder,id2).state);const id=input.words[0]===void 0?(0,import_chunk_TACSUHSQ.requireLatest)(
+root,owner,"a finished job",isFinished):(0,import_chunk_YPCCD7EW.findJob)(root,input.words[0]);const view=await(0,import_chunk_PISISLGS.refresh)(root.folder,id,
+true);if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state)){const wait=import_chunk_I3DEZP3A.nextCommands.wait(id,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.
+exitCodes.pending,json:(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.
+state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(()=>load("./claims-reply-PUDO4BJV.js"))).
+tellClaims(view);const afterPrint=()=>(0,import_chunk_7MO73M4R.noteCollected)(view,"result");const reply=(0,import_chunk_6GKZVAYV.tellEnded)(context,view);return input.
+has("json")?{code:reply.code,json:(0,import_chunk_6GKZVAYV.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./review-UK6MWH55.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_Z6HL5LVR=load("./chunk-Z6HL5LVR.js");var import_chunk_73VZ6KLU=load(
-"./chunk-73VZ6KLU.js");var import_chunk_YNBF4JBX=load("./chunk-YNBF4JBX.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_NM3PIPQX=load(
-"./chunk-NM3PIPQX.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_EOI5L4WU=load(
-"./chunk-EOI5L4WU.js");var import_chunk_QZ543KRA=load("./chunk-QZ543KRA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_BCJB4ZKH=load(
-"./chunk-BCJB4ZKH.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./review-I6DMCDYI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_2WSGPQGU=load("./chunk-2WSGPQGU.js");var import_chunk_ARX3PWPD=load(
+"./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_HA5JXRUH=load(
+"./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
+"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
+"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_DHQEFUH3=load(
-"./chunk-DHQEFUH3.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
+"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
+"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
 "./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load(
-"./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_Z6HL5LVR.makeStaffVerb)({mode:"review",options:{base:{kind:"\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_2WSGPQGU.makeStaffVerb)({mode:"review",options:{base:{kind:"\
 text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest commit)"},schema:{kind:"flag",help:"ask for structu\
 red findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review what is uncommitted"','review --base main --schema -\
 -prompt "Look for lost updates"']});
@@ -6206,69 +6206,69 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_7HSTAZP3.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./run-6GWCTJQB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_NM3PIPQX.folderOf,run:()=>import_chunk_NM3PIPQX.run});module.exports=stdin_exports;var import_chunk_NM3PIPQX=load(
-"./chunk-NM3PIPQX.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_EOI5L4WU=load(
-"./chunk-EOI5L4WU.js");var import_chunk_QZ543KRA=load("./chunk-QZ543KRA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_BCJB4ZKH=load(
-"./chunk-BCJB4ZKH.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_DHQEFUH3=load(
-"./chunk-DHQEFUH3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load(
+"./run-BYWLCCFE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_HA5JXRUH.folderOf,run:()=>import_chunk_HA5JXRUH.run});module.exports=stdin_exports;var import_chunk_HA5JXRUH=load(
+"./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
+"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
+"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
+"./chunk-5D4XELJN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load(
 "./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
 },
-"./run-timer-GG2LGFUK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_B6G2LG3O=load("./chunk-B6G2LG3O.js");var import_chunk_AMTFFWD6=load(
-"./chunk-AMTFFWD6.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_ZPMQIOG4=load("./chunk-ZPMQIOG4.js");var import_chunk_LQSQYZEW=load(
-"./chunk-LQSQYZEW.js");var import_chunk_FTBZ2Q2T=load("./chunk-FTBZ2Q2T.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load(
-"./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load(
+"./run-timer-DLJU6O3R.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_ZLONF2YC=load("./chunk-ZLONF2YC.js");var import_chunk_QN5U73VO=load(
+"./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_AKWTGJ5Q=load("./chunk-AKWTGJ5Q.js");var import_chunk_QYMKVTXI=load(
+"./chunk-QYMKVTXI.js");var import_chunk_RTAWOOBB=load("./chunk-RTAWOOBB.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load(
+"./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
 "./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load(
 "./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load(
 "./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_6MDRQJKZ=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load(
 "./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
 "./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
 "./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){
-const{paths,spec,generation,self}=claim;const unlessEnded=act=>(0,import_chunk_3RBSOS2I.withLock)(paths.lock,()=>(0,import_chunk_Z5HWKFT5.isEnded)((0,import_chunk_Z5HWKFT5.
+const{paths,spec,generation,self}=claim;const unlessEnded=act=>(0,import_chunk_3RBSOS2I.withLock)(paths.lock,()=>(0,import_chunk_HZZY6FEB.isEnded)((0,import_chunk_HZZY6FEB.
 inspect)(claim.root,spec.id).state)?void 0:act());const type=generation===1?"claimed":"worker_replaced";await unlessEnded(()=>void(0,import_chunk_ZTK3JAK3.openJournal)(
-paths,spec).append(type,{worker:self.pid,generation}));await untilOver(claim);if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_ZPMQIOG4.
+paths,spec).append(type,{worker:self.pid,generation}));await untilOver(claim);if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_AKWTGJ5Q.
 concludeTimer)(claim,false))}function untilOver(claim){const{paths,spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;
 const look=()=>{clearTimeout(timer);const rest=due-(0,import_chunk_CL3BCQKO.nowMs)();if(rest>0&&(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!(0,import_chunk_EENKPOPM.
-readCancel)(paths)){timer=setTimeout(look,Math.min(rest,import_chunk_6GO5RDBX.timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_B6G2LG3O.makeTicker)(
+readCancel)(paths)){timer=setTimeout(look,Math.min(rest,import_chunk_6GO5RDBX.timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_ZLONF2YC.makeTicker)(
 claim,look,tickMs)})}
 
 },
-"./run-watch-G6BFELVH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_GNKOY4W4=load("./chunk-GNKOY4W4.js");var import_chunk_7FDYZHHG=load(
-"./chunk-7FDYZHHG.js");var import_chunk_QWINQQDJ=load("./chunk-QWINQQDJ.js");var import_chunk_JVGY7PV3=load("./chunk-JVGY7PV3.js");var import_chunk_AMTFFWD6=load(
-"./chunk-AMTFFWD6.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_XZMX2LZX=load("./chunk-XZMX2LZX.js");var import_chunk_E2BGCC37=load(
-"./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_LQSQYZEW=load("./chunk-LQSQYZEW.js");var import_chunk_FTBZ2Q2T=load(
-"./chunk-FTBZ2Q2T.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load(
+"./run-watch-I26H6E7I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_GNKOY4W4=load("./chunk-GNKOY4W4.js");var import_chunk_2VV5USI7=load(
+"./chunk-2VV5USI7.js");var import_chunk_QWINQQDJ=load("./chunk-QWINQQDJ.js");var import_chunk_QJ3H4XYT=load("./chunk-QJ3H4XYT.js");var import_chunk_QN5U73VO=load(
+"./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_RDZBCH6S=load("./chunk-RDZBCH6S.js");var import_chunk_E2BGCC37=load(
+"./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_QYMKVTXI=load("./chunk-QYMKVTXI.js");var import_chunk_RTAWOOBB=load(
+"./chunk-RTAWOOBB.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load(
 "./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
 "./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load(
 "./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load(
+"./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load(
 "./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
 "./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load(
 "./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load(
 "./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function makeNap(signal){let isWoken=false;let onWake=()=>void 0;return{wake(){isWoken=true;onWake()},until:(dueMono,leastMs)=>new Promise(
@@ -6292,7 +6292,7 @@ const told=tell({...before,note,cause:trouble.cause},events);if(tolerate===null|
  attempts in a row`;return{...told,end:{reason:"watch_error",detail:`${times} failed (--tolerate ${tolerate}): ${message}`}}}function foldFault(before,fault){const evidence=(0,
 import_chunk_QWINQQDJ.line)(fault.message);const note={...before.note,verdict:"error",word:fault.cause,evidence,facts:{}};return{...before,note,end:{reason:"wat\
 ch_error",detail:evidence}}}function tell(memory,events){const{told}=memory.note;const telling=events.map((event,at)=>({...event,n:told+at+1}));return{...memory,
-telling,note:{...memory.note,told:told+events.length}}}function shortKey(key){return key.length<=import_chunk_6GO5RDBX.excerptBytes?key:(0,import_chunk_4WBN5L3B.
+telling,note:{...memory.note,told:told+events.length}}}function shortKey(key){return key.length<=import_chunk_6GO5RDBX.excerptBytes?key:(0,import_chunk_L5OZSZHI.
 hashOf)(key)}function pauseAfter(memory,answer,part,retry){if(answer.kind==="look")return Math.min(part.every_ms,Math.max(1e3,answer.againMs??part.every_ms));if(answer.
 kind==="fault")return 0;const first=Math.min(part.every_ms,retry.firstMs);const most=Math.max(part.every_ms,retry.mostMs);const doubled=Math.min(most,first*2**Math.
 min(30,memory.note.troubles-1));return Math.max(doubled,answer.retryAfterMs??0)}function writeMemory(paths,memory){(0,import_chunk_527JQF7V.writeJson)(paths.cursor,
@@ -6315,14 +6315,14 @@ value)||!isCount(value.n))return[];const{n,type,wake,key,first}=value;const know
 plainValue)({cause,message,in_a_row,after},4*import_chunk_6GO5RDBX.evidenceChars);return[{n,type,...rest,...woken}]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function isCount(value){return typeof value==="number"&&Number.isSafeInteger(value)&&value>=0&&value<2**40}function listenForStops({
 paths,spec,turn},stop){const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))stop("state_vanished");else if((0,import_chunk_EENKPOPM.readCancel)(paths))
-stop("canceled")};const lease=setInterval(()=>{(0,import_chunk_AMTFFWD6.renewLease)(paths);look()},import_chunk_6GO5RDBX.leaseMs);process.on("SIGURG",look);const bound=(0,
-import_chunk_Z5HWKFT5.boundOf)(spec,turn);const release=(0,import_chunk_CL3BCQKO.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_CL3BCQKO.
+stop("canceled")};const lease=setInterval(()=>{(0,import_chunk_QN5U73VO.renewLease)(paths);look()},import_chunk_6GO5RDBX.leaseMs);process.on("SIGURG",look);const bound=(0,
+import_chunk_HZZY6FEB.boundOf)(spec,turn);const release=(0,import_chunk_CL3BCQKO.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_CL3BCQKO.
 monotonicMs)()>=bound)stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}var nothing={step:"none",ended:[],survivors:[]};
 async function runWatch(claim,log){const part=claim.spec.watch;const watching=new Watching(claim,part,log);await watching.begin();if(claim.generation>1)await watching.
 sweep(import_chunk_6GO5RDBX.toolGraceMs);const kind=await(0,import_chunk_GNKOY4W4.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"\
 watch_error",detail:`this release knows no condition ${part.condition}`};await watching.finish(end)}var Watching=class{claim;part;log;progress;memory;baseline=null;saved="";savedAt=0;constructor(claim,part,log){
-this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_JVGY7PV3.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}async begin(){
-const{generation,self,paths,spec}=this.claim;const stored=generation>1?await(0,import_chunk_XZMX2LZX.storedVerdict)(paths,spec.id):void 0;if(stored)this.memory=
+this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_QJ3H4XYT.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}async begin(){
+const{generation,self,paths,spec}=this.claim;const stored=generation>1?await(0,import_chunk_RDZBCH6S.storedVerdict)(paths,spec.id):void 0;if(stored)this.memory=
 {...this.memory,...stored};if(generation===1||this.claim.isReplacementTold)this.progress.step("claimed","claimed",{worker:self.pid});else this.progress.step("cl\
 aimed","worker_replaced",{worker:self.pid,generation,baseline_reset:false});if(this.progress.state.started_at===null)this.progress.step("started","started",{},{
 started_at:(0,import_chunk_CL3BCQKO.isoNow)()});if(this.memory.telling.length>0)this.tell();else if(generation>1)this.progress.change(this.standing())}async untilEnd(kind){
@@ -6331,16 +6331,16 @@ end===null)await this.round(kind,stop.signal);if(this.memory.end)return this.mem
 led: ${note.trouble}`:note.evidence;const reason=stopped??"hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)return{reason,detail};
 this.memory={...this.memory,note:{...note,watched_to_end:true}};return{reason,detail:(0,import_chunk_QWINQQDJ.toEndText)(note,detail)}}finally{release()}}async round(kind,signal){
 const{part}=this;const nap=makeNap(signal);const stopEarly=this.early(kind,signal,nap.wake);try{const begun=(0,import_chunk_CL3BCQKO.monotonicMs)();const answer=await(0,
-import_chunk_7FDYZHHG.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
+import_chunk_2VV5USI7.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
 Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_CL3BCQKO.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_6GO5RDBX.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_6GO5RDBX.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_6GO5RDBX.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_7FDYZHHG.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_2VV5USI7.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_ILIZNOH4.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_5Z3IZCRM.takeBaseline)();if(this.memory.
-hasRun)return;this.memory={...this.memory,hasRun:true};this.save()}}}async seal(){const{end,note}=this.memory;if(end)this.memory={...this.memory,seal:await(0,import_chunk_XZMX2LZX.
+hasRun)return;this.memory={...this.memory,hasRun:true};this.save()}}}async seal(){const{end,note}=this.memory;if(end)this.memory={...this.memory,seal:await(0,import_chunk_RDZBCH6S.
 sealVerdict)(this.claim.spec.id,end,note)}}keep(){const{telling,end,cursor,note}=this.memory;const isDue=(0,import_chunk_CL3BCQKO.monotonicMs)()-this.savedAt>=import_chunk_6GO5RDBX.
 watchSaveMs;const what=JSON.stringify([cursor,note.troubles,note.told,end]);if(what!==this.saved||isDue)this.save();this.saved=what;if(telling.length>0)this.tell()}save(){
 this.progress.unlessFull(()=>writeMemory(this.claim.paths,this.memory));this.savedAt=(0,import_chunk_CL3BCQKO.monotonicMs)()}tell(){for(const{type,...fields}of this.
@@ -6351,43 +6351,43 @@ spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return n
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_6GO5RDBX.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_6GO5RDBX.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
 import_chunk_EENKPOPM.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_LQSQYZEW.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_QYMKVTXI.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-ITITC2WJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_XZMX2LZX=load("./chunk-XZMX2LZX.js");var import_chunk_ZPMQIOG4=load(
-"./chunk-ZPMQIOG4.js");var import_chunk_ATBIX4KX=load("./chunk-ATBIX4KX.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load(
-"./chunk-2E2NNMZX.js");var import_chunk_LQSQYZEW=load("./chunk-LQSQYZEW.js");var import_chunk_FTBZ2Q2T=load("./chunk-FTBZ2Q2T.js");var import_chunk_PKLFTWLZ=load(
-"./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load(
-"./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load(
+"./settle-G4NSK5Q7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_RDZBCH6S=load("./chunk-RDZBCH6S.js");var import_chunk_AKWTGJ5Q=load(
+"./chunk-AKWTGJ5Q.js");var import_chunk_7OF5RSDO=load("./chunk-7OF5RSDO.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load(
+"./chunk-2E2NNMZX.js");var import_chunk_QYMKVTXI=load("./chunk-QYMKVTXI.js");var import_chunk_RTAWOOBB=load("./chunk-RTAWOOBB.js");var import_chunk_PKLFTWLZ=load(
+"./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load(
+"./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load(
 "./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
+"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
 "./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load(
 "./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Y4XQPE7F=load(
-"./chunk-Y4XQPE7F.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_4ON4EBX2=load(
+"./chunk-4ON4EBX2.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");async function settleJob(view,isDue,isStrict){if(!await(0,import_chunk_Y4XQPE7F.mayAct)(view))return;const act=()=>(0,import_chunk_3RBSOS2I.
-withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_Z5HWKFT5.inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}catch(error){
+"./chunk-JSBRDJBE.js");async function settleJob(view,isDue,isStrict){if(!await(0,import_chunk_4ON4EBX2.mayAct)(view))return;const act=()=>(0,import_chunk_3RBSOS2I.
+withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_HZZY6FEB.inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}catch(error){
 if(isFull(error))return settleFull(view,act,isStrict);if(!isOutOfReach(error)&&!isBusy(error))throw error}}async function settleFull(view,act,isStrict){(0,import_chunk_527JQF7V.
 removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.
 kind!=="watch")return"the shell that was to start it ended before";return state.watch?.evidence??"nobody looked"}async function settle(view){const condition=(0,
-import_chunk_Z5HWKFT5.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_ZPMQIOG4.concludeTimer)({paths:view.paths,spec:view.spec},
-true);if((0,import_chunk_LQSQYZEW.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.
+import_chunk_HZZY6FEB.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_AKWTGJ5Q.concludeTimer)({paths:view.paths,spec:view.spec},
+true);if((0,import_chunk_QYMKVTXI.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.
 findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_2E2NNMZX.treeOf)(view.spec,view.paths,{worker:null,shim:view.shim,child:view.child});const isOver=condition===
 "over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,import_chunk_E2BGCC37.terminate)(tree,{graceMs:condition==="over"?
 import_chunk_6GO5RDBX.drainMs:import_chunk_6GO5RDBX.orphanGraceMs,settleMs:import_chunk_6GO5RDBX.killSettleMs});(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.
-cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);const stored=view.spec.watch?await(0,import_chunk_XZMX2LZX.storedVerdict)(view.paths,view.id):void 0;
-await(0,import_chunk_ATBIX4KX.concludeAsked)({paths:view.paths,spec:(0,import_chunk_Z5HWKFT5.specAtTurn)(view.spec,view.turn)},{reason:stored?.end.reason??settledReason(
+cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);const stored=view.spec.watch?await(0,import_chunk_RDZBCH6S.storedVerdict)(view.paths,view.id):void 0;
+await(0,import_chunk_7OF5RSDO.concludeAsked)({paths:view.paths,spec:(0,import_chunk_HZZY6FEB.specAtTurn)(view.spec,view.turn)},{reason:stored?.end.reason??settledReason(
 view,condition),exit:view.exit,tree:ended,reconciled:true,detail:stored?.end.detail??detailOf(view),...stored?{watch:stored.note}:{}},tree)}var nothing={step:"n\
-one",ended:[],survivors:[]};function settledReason(view,condition){const told=view.spec?.watch?void 0:(0,import_chunk_FTBZ2Q2T.parseReason)(view.reason);if(told)
+one",ended:[],survivors:[]};function settledReason(view,condition){const told=view.spec?.watch?void 0:(0,import_chunk_RTAWOOBB.parseReason)(view.reason);if(told)
 return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition==="never_started"||condition==="host_restarted")return condition;if(view.
 spec?.watch)return"hard_timeout";if(view.child===null)return"spawn_failed";return"worker_lost"}function fullError(view){const code=view.exit?` (its command ende\
 d with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot store the end of job ${view.id}${code}: no spa\
@@ -6396,18 +6396,18 @@ function isFull(error){return["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5L
 ERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-6LT52KT3.js": function (module, exports) {
+"./setup-HBUQUVLC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_U4ROCV5N=load("./chunk-U4ROCV5N.js");var import_chunk_72KZNFGA=load(
-"./chunk-72KZNFGA.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_YNBF4JBX=load(
-"./chunk-YNBF4JBX.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load(
+"./chunk-72KZNFGA.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_B3WD5IUI=load(
+"./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load(
 "./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_3S6B2MGW=load(
+"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var commands=["ls","cat","grep","git status","git ls-files"];function addReadRules(text,folder){
@@ -6419,10 +6419,10 @@ text??"")?.[1]??2;return{text:`${JSON.stringify(changed,null,indent)}
 `,added}}function parse(text){try{return(0,import_chunk_PCWSDVLX.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_W7HED5VZ.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_RRKK2KA3.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_YNBF4JBX.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_B3WD5IUI.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_W7HED5VZ.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_YNBF4JBX.defaultBackend)(mode,user,import_chunk_YNBF4JBX.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_B3WD5IUI.defaultBackend)(mode,user,import_chunk_B3WD5IUI.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_KBYANBJG.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_527JQF7V.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
@@ -6445,10 +6445,10 @@ after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key
 modeIds.filter(mode=>Object.hasOwn(before,mode)||Object.hasOwn(after,mode));return modes2.flatMap(mode=>tellChange(`${key}.${mode}`,before[mode]??null,after[mode]??
 null))}const[old,fresh]=[before,after].map(value=>JSON.stringify(value));return old===fresh?[]:[`${key}: ${old} -> ${fresh}`]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.
-length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_YNBF4JBX.defaultBackend)(
+length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_B3WD5IUI.defaultBackend)(
 id,config,narrowing);const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.
 values(lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:
-"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_YNBF4JBX.narrowProfile)(id,{asked:void 0,
+"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_B3WD5IUI.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied,hooks}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,hooks,changes}}function setupPage({surveys,modes:modes2,edits,isApplied,
 isAsked,hooks}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow),hooksText(hooks,isAsOfNow)];if(isAsked)
@@ -6483,13 +6483,13 @@ lag",help:"with --backend agy: add rules to its settings that let a restricted r
 of every changed file stays beside it"},...import_chunk_RLAEZAHM.common},notes:'The state folder can only narrow: its default counts where your own config leave\
 s the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',examples:["setup",
 "setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --apply","setup --backend agy --allow-reads","setup --hooks claude --a\
-pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_34Q5MEJF.readUserConfig)();const known=(0,import_chunk_YNBF4JBX.knownBackends)(
+pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_34Q5MEJF.readUserConfig)();const known=(0,import_chunk_B3WD5IUI.knownBackends)(
 config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);const choices={restrict:restrictOf(
-input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const narrowing=(0,import_chunk_YNBF4JBX.
+input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const narrowing=(0,import_chunk_B3WD5IUI.
 readNarrowing)(root.folder,known);const folder=(0,import_chunk_3S6B2MGW.findWorktree)(context.cwd)??context.cwd;const edits=[...input.has("user")?planUserEdit(config,
 choices):planStateEdit(root,narrowing,choices,config),...input.has("allow-reads")?planReadRules(folder):[],...planHookEdits(input,folder)];const isApplied=input.
 has("apply");const copies=isApplied?await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_34Q5MEJF.
-readUserConfig)(),narrowing:(0,import_chunk_YNBF4JBX.readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_U4ROCV5N.surveyBackends)(
+readUserConfig)(),narrowing:(0,import_chunk_B3WD5IUI.readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_U4ROCV5N.surveyBackends)(
 now.config,context.cwd);const page={surveys:surveys.filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.
 map((edit,at)=>({...edit,copy:copies[at]??null})),isApplied,isAsked:wantsChange(input),hooks:(0,import_chunk_72KZNFGA.surveyHooks)(folder)};if(input.has("json"))
 return{code:import_chunk_6PFAPK5K.exitCodes.done,json:setupDocument(page)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:setupPage(page)}}};function wantsChange(input){
@@ -6513,35 +6513,35 @@ stdin_exports;var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./staffer-J7NUZZRZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_Z6HL5LVR=load("./chunk-Z6HL5LVR.js");var import_chunk_73VZ6KLU=load(
-"./chunk-73VZ6KLU.js");var import_chunk_YNBF4JBX=load("./chunk-YNBF4JBX.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_NM3PIPQX=load(
-"./chunk-NM3PIPQX.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_EOI5L4WU=load(
-"./chunk-EOI5L4WU.js");var import_chunk_QZ543KRA=load("./chunk-QZ543KRA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_BCJB4ZKH=load(
-"./chunk-BCJB4ZKH.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./staffer-MEOQ3CH2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_2WSGPQGU=load("./chunk-2WSGPQGU.js");var import_chunk_ARX3PWPD=load(
+"./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_HA5JXRUH=load(
+"./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
+"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
+"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_DHQEFUH3=load(
-"./chunk-DHQEFUH3.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
+"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
+"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
 "./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load(
-"./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_Z6HL5LVR.makeStaffVerb)({mode:"staffer",examples:['staf\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_2WSGPQGU.makeStaffVerb)({mode:"staffer",examples:['staf\
 fer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key task-17"]});
 
 },
-"./status-2IQQVWIJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_WKVI4OEK=load("./chunk-WKVI4OEK.js");var import_chunk_RLAEZAHM=load(
-"./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./status-O3MZCXKW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_CNLTAJJ7=load("./chunk-CNLTAJJ7.js");var import_chunk_RLAEZAHM=load(
+"./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var recentDefault=10;var status={name:"status",summary:"table of live and recent jobs, or one job and what it said last",form:"[ID] [--wa\
@@ -6554,7 +6554,7 @@ limits.redraw,help:"with --watch: how often (default 1s)"},...import_chunk_RLAEZ
 n; status ID says why.',examples:["status","status --watch","status run-mik3x9ab-4f7q2z","status --owner builder --json","status --active --kind staff,run --mar\
 kdown"],async run(context,input){const root=context.root(input);checkWords(input);const choice={owner:input.text("owner")??null,kinds:parseKinds(input.text("kin\
 d"))};const isThere=(0,import_chunk_DOH37MC3.checkRoot)(root.folder);if(input.has("watch"))return watchIt(context,root,input,choice);if(input.words[0]!==void 0)
-return showOne(root,input.words[0],input.has("json"));const views=isThere?await(0,import_chunk_WKVI4OEK.listViews)(root.folder,{...choice,recent:recentOf(input)}):
+return showOne(root,input.words[0],input.has("json"));const views=isThere?await(0,import_chunk_CNLTAJJ7.listViews)(root.folder,{...choice,recent:recentOf(input)}):
 [];return{code:import_chunk_6PFAPK5K.exitCodes.done,...await shown(context,root,input,views)}}};function checkWords(input){if(input.has("every")&&!input.has("wa\
 tch"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --every without --watch");const form=["json","markdown","tree","watch"].filter(name=>input.has(name));
 if(input.has("watch")&&input.has("json"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --watch and --json together: one is for people, the other for pr\
@@ -6565,195 +6565,195 @@ ograms");if(form.length>1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take
 find(word=>!import_chunk_EENKPOPM.kinds.includes(word));if(unknown===void 0)return words;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show jobs of kind ${JSON.
 stringify(unknown)}: allowed are ${import_chunk_EENKPOPM.kinds.join(", ")}, with commas between`)}function recentOf(input){return input.has("active")?0:input.count(
 "recent")??recentDefault}async function shown(context,root,input,views){if(input.has("json")){const{isoNow}=await Promise.resolve().then(()=>load("./clock-EAERT\
-S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-B4ZHF2GI.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
-rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-H2OKNRSY.js"))).lanesOf(views,root)}
+S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-PNPCOAFV.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
+rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-A6A44L7Z.js"))).lanesOf(views,root)}
 `};if(views.length===0)return{out:`no jobs in ${root.folder}
-`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-ZYXFT6J7.js"))).treeOf(root.folder,views,context.width)}
-`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-CSU2QY6W.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_ILIZNOH4.
+`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-BHY2VCSJ.js"))).treeOf(root.folder,views,context.width)}
+`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-OWUAY75E.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_ILIZNOH4.
 variables.noColor()};return{out:`${await tableOf(views,look)}
-`}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-FBXWJPIZ.js"));const{refresh}=await Promise.resolve().
-then(()=>load("./reconcile-WILREJJD.js"));const view=await refresh(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
-if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-RC663QJD.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().then(
-()=>load("./observation-VDVQ4KKF.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
-words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-FBXWJPIZ.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-4X\
-7FUTPR.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
+`}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-3RZUZSAP.js"));const{refresh}=await Promise.resolve().
+then(()=>load("./reconcile-RJ2NIBGJ.js"));const view=await refresh(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
+if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-FXZ4IYTD.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().then(
+()=>load("./observation-264YQXJS.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
+words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-3RZUZSAP.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-MA\
+HSKKFX.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
 "every")})}
 
 },
-"./status-markdown-H2OKNRSY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_QGP4KFXV=load("./chunk-QGP4KFXV.js");var import_chunk_OEPPXLHW=load(
-"./chunk-OEPPXLHW.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load(
+"./status-markdown-A6A44L7Z.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_FILXFV6D=load("./chunk-FILXFV6D.js");var import_chunk_OEPPXLHW=load(
+"./chunk-OEPPXLHW.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
 "./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var head=["id","owner","label","kind","state","health","age","limit left","next command"];function lanesOf(views,root){const rows=[head,head.
 map(()=>"---"),...views.map(view=>rowOf(view,root))];const table=rows.map(row=>`| ${row.join(" | ")} |`).join("\n");return`Jobs at ${(0,import_chunk_CL3BCQKO.isoNow)()}\
  (local ${(0,import_chunk_CL3BCQKO.localOf)((0,import_chunk_CL3BCQKO.nowMs)())}), state in ${code(root.folder)}
 
-${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_Z5HWKFT5.isEnded)(state);const left=(0,import_chunk_QGP4KFXV.leftOf)(view);
+${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_HZZY6FEB.isEnded)(state);const left=(0,import_chunk_FILXFV6D.leftOf)(view);
 const age=(0,import_chunk_EENKPOPM.ageOf)(isOver?state.ended_at:state.created_at,(0,import_chunk_CL3BCQKO.nowMs)());return[view.id,cell(spec?.owner),cell(spec?.
-label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_7V7HQIKZ.healthOf)(view,(0,import_chunk_Z5HWKFT5.
+label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.
 conditionOf)(view)).health,age===null?"-":`${(0,import_chunk_UNGYPAP3.formatAge)(age)}${isOver?" ago":""}`,left===null?"-":`${spec?.timer?"due in ":""}${(0,import_chunk_UNGYPAP3.
-formatDuration)(Math.max(1e3,Math.floor(left/1e3)*1e3))}`,nextOf(view,root)]}function nextOf(view,root){if(!(0,import_chunk_Z5HWKFT5.isEnded)(view.state)||view.
-damage!==null)return code((0,import_chunk_QGP4KFXV.outstanding)(view,null,root.option).next);return(0,import_chunk_7MO73M4R.isCollected)(view)?"-":code(import_chunk_I3DEZP3A.
+formatDuration)(Math.max(1e3,Math.floor(left/1e3)*1e3))}`,nextOf(view,root)]}function nextOf(view,root){if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state)||view.
+damage!==null)return code((0,import_chunk_FILXFV6D.outstanding)(view,null,root.option).next);return(0,import_chunk_7MO73M4R.isCollected)(view)?"-":code(import_chunk_I3DEZP3A.
 nextCommands.result(view.id,root.option))}function cell(text){const plain=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text??"").replace(
 /\s+/g," ").trim(),120);if(plain==="")return"-";return plain.replaceAll("&","&amp;").replaceAll("<","&lt;").replaceAll(">","&gt;").replace(/[\\`*_{}[\]()#+!|~$:@]/g,
 "\\$&")}function code(text){const plain=(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ");const longest=Math.max(0,...[...plain.matchAll(/`+/g)].map(
 ([ticks])=>ticks.length));const fence="`".repeat(longest+1);const space=longest>0?" ":"";return`${fence}${space}${plain.replaceAll("|","\\|")}${space}${fence}`}
 
 },
-"./status-page-RC663QJD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_6MSACZGC.pageOf});module.exports=stdin_exports;var import_chunk_6MSACZGC=load("./chunk-6MSA\
-CZGC.js");var import_chunk_I6KE23EL=load("./chunk-I6KE23EL.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_TNLPXBRJ=load("./chunk-TN\
-LPXBRJ.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_GSPPDF5H=load("./chunk-GSPPDF5H.js");var import_chunk_VWGLUEH5=load("./chunk-\
-VWGLUEH5.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_UWP3QNYQ=load("./chunk-UWP3QNYQ.js");var import_chunk_XSVLTRB3=load("./chun\
-k-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load("./ch\
+"./status-page-FXZ4IYTD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_VTGGMN32.pageOf});module.exports=stdin_exports;var import_chunk_VTGGMN32=load("./chunk-VTGG\
+MN32.js");var import_chunk_32MTA6CI=load("./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_6BRJEGU3=load("./chunk-6B\
+RJEGU3.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-\
+PG5AQQLM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chun\
+k-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./ch\
 unk-6I474T6Z.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./\
 chunk-2BIZXMTV.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("\
 ./chunk-TFEMYLSK.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
 "./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-row-B4ZHF2GI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{rowDocument:()=>rowDocument});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7V7HQIKZ=load(
-"./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./status-row-PNPCOAFV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{rowDocument:()=>rowDocument});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZX7KBW5C=load(
+"./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function rowDocument(view){const{state,spec}=view;const{error}=state;return{id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.
 owner?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.owner),200):null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(spec.label),200):null,...(0,import_chunk_XSVLTRB3.staffFacts)(spec),lineage:spec?.lineage?pick((0,import_chunk_LXK2ZILE.plainValue)(spec.lineage,80),
-["relation","parent","root"]):null,state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_7V7HQIKZ.healthOf)(view,(0,import_chunk_Z5HWKFT5.conditionOf)(
-view)),400),checkpoint:pick((0,import_chunk_7V7HQIKZ.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),liveness:(0,import_chunk_Z5HWKFT5.
-isEnded)(state)?null:pick((0,import_chunk_7V7HQIKZ.livenessSeen)(state),["word","observations","at"]),watch:pick((0,import_chunk_7V7HQIKZ.watchSeen)(view),["con\
-dition","words","verdict","word","polls"]),timer:pick((0,import_chunk_7V7HQIKZ.timerSeen)(view),["due_at","due_in_ms","slot"]),...queueOf(view),created_at:state.
+["relation","parent","root"]):null,state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.conditionOf)(
+view)),400),checkpoint:pick((0,import_chunk_ZX7KBW5C.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),liveness:(0,import_chunk_HZZY6FEB.
+isEnded)(state)?null:pick((0,import_chunk_ZX7KBW5C.livenessSeen)(state),["word","observations","at"]),watch:pick((0,import_chunk_ZX7KBW5C.watchSeen)(view),["con\
+dition","words","verdict","word","polls"]),timer:pick((0,import_chunk_ZX7KBW5C.timerSeen)(view),["due_at","due_in_ms","slot"]),...queueOf(view),created_at:state.
 created_at,ended_at:state.ended_at,age_ms:(0,import_chunk_EENKPOPM.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),duration_ms:state.duration_ms,exit_code:state.
 exit_code,error:error&&{...error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(error.message),400)},cwd:spec?.cwd??null}}function queueOf(view){
-const queue=(0,import_chunk_7V7HQIKZ.queueSeen)(view);return queue?{queue}:{}}function pick(value,names){return value&&Object.fromEntries(Object.entries(value).
+const queue=(0,import_chunk_ZX7KBW5C.queueSeen)(view);return queue?{queue}:{}}function pick(value,names){return value&&Object.fromEntries(Object.entries(value).
 filter(([name])=>names.includes(name)))}
 
 },
-"./status-table-CSU2QY6W.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_TNLPXBRJ.endedOf,ownerOf:()=>import_chunk_TNLPXBRJ.ownerOf,tableOf:()=>import_chunk_TNLPXBRJ.
-tableOf,timeOf:()=>import_chunk_TNLPXBRJ.timeOf});module.exports=stdin_exports;var import_chunk_TNLPXBRJ=load("./chunk-TNLPXBRJ.js");var import_chunk_B6Y6BHUG=load(
-"./chunk-B6Y6BHUG.js");var import_chunk_GSPPDF5H=load("./chunk-GSPPDF5H.js");var import_chunk_VWGLUEH5=load("./chunk-VWGLUEH5.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load(
+"./status-table-OWUAY75E.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_6BRJEGU3.endedOf,ownerOf:()=>import_chunk_6BRJEGU3.ownerOf,tableOf:()=>import_chunk_6BRJEGU3.
+tableOf,timeOf:()=>import_chunk_6BRJEGU3.timeOf});module.exports=stdin_exports;var import_chunk_6BRJEGU3=load("./chunk-6BRJEGU3.js");var import_chunk_B6Y6BHUG=load(
+"./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
 },
-"./status-tree-ZYXFT6J7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_WKVI4OEK=load("./chunk-WKVI4OEK.js");var import_chunk_TNLPXBRJ=load(
-"./chunk-TNLPXBRJ.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_GSPPDF5H=load("./chunk-GSPPDF5H.js");var import_chunk_VWGLUEH5=load(
-"./chunk-VWGLUEH5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load(
-"./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./status-tree-BHY2VCSJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_CNLTAJJ7=load("./chunk-CNLTAJJ7.js");var import_chunk_6BRJEGU3=load(
+"./chunk-6BRJEGU3.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load(
+"./chunk-PG5AQQLM.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
+"./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");function parentOf({id,spec}){const{lineage,owner}=spec??{};if(lineage&&(0,import_chunk_VB6XA2FR.isId)(String(lineage.parent))&&lineage.parent!==
-id)return{id:lineage.parent,relation:lineage.relation==="continue"?"continue":"restart"};return owner&&(0,import_chunk_VB6XA2FR.isId)(owner)&&owner!==id?{id:owner,
+"./chunk-JSBRDJBE.js");function parentOf({id,spec}){const{lineage,owner}=spec??{};if(lineage&&(0,import_chunk_V5ZZ3YHA.isId)(String(lineage.parent))&&lineage.parent!==
+id)return{id:lineage.parent,relation:lineage.relation==="continue"?"continue":"restart"};return owner&&(0,import_chunk_V5ZZ3YHA.isId)(owner)&&owner!==id?{id:owner,
 relation:"started by"}:null}function familyOf(views){const known=new Map(views.map(view=>[view.id,view]));const children=new Map;const tops=[];for(const view of views){
 const parent=parentOf(view);const above=parent?.id??null;if(above===null)tops.push(view.id);else if(children.has(above))children.get(above)?.push(view.id);else{
 children.set(above,[view.id]);if(!known.has(above))tops.push(above)}}const told=new Set;const rows=[];const tell=top=>{const open=[{id:top,depth:0,hasMore:[]}];
 for(let one=open.pop();one;one=open.pop()){if(told.has(one.id))continue;told.add(one.id);const view=known.get(one.id)??null;const relation=one.depth===0||view===
 null?null:parentOf(view)?.relation??null;rows.push({...one,view,relation});const below=(children.get(one.id)??[]).filter(id=>!told.has(id));const{depth,hasMore}=one;
 open.push(...below.map((id,at)=>({id,depth:depth+1,hasMore:[...hasMore.slice(-levelsKept),at<below.length-1]})).reverse())}};for(const top of tops)tell(top);for(const view of views)
-tell(view.id);return rows}var levelsKept=8;async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_WKVI4OEK.
+tell(view.id);return rows}var levelsKept=8;async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_CNLTAJJ7.
 byLife)).map(one=>(0,import_chunk_BOPSRWHI.cutToWidth)(lineOf(one),width)).join("\n")}async function withAncestors(root,shown){const views=new Map(shown.map(view=>[
 view.id,view]));const open=[...shown];for(let view=open.pop();view&&views.size<shown.length+ancestorsAtMost;view=open.pop()){const parent=parentOf(view);if(!parent||
-views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_WKVI4OEK.
+views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_CNLTAJJ7.
 tryView)(root,parent.id)){views.set(found.id,found);open.push(found)}}return[...views.values()]}var ancestorsAtMost=200;function lineOf(one){const{id,view,relation}=one;
-if(!view)return`${branchOf(one)}${id}  (gone)`;const isAsked=!(0,import_chunk_Z5HWKFT5.isEnded)(view.state)&&(0,import_chunk_7V7HQIKZ.healthOf)(view,(0,import_chunk_Z5HWKFT5.
+if(!view)return`${branchOf(one)}${id}  (gone)`;const isAsked=!(0,import_chunk_HZZY6FEB.isEnded)(view.state)&&(0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.
 conditionOf)(view)).health==="attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?
-null:`owner ${(0,import_chunk_TNLPXBRJ.ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_TNLPXBRJ.timeOf)(view),how,owner,(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GSPPDF5H.whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}
+null:`owner ${(0,import_chunk_6BRJEGU3.ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_6BRJEGU3.timeOf)(view),how,owner,(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_32CEE554.whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}
 function branchOf({depth,hasMore}){if(depth===0)return"";const above=hasMore.slice(0,-1);return`${above.map(more=>more?"|  ":"   ").join("")}${hasMore.at(-1)?"|\
 - ":"`- "}`}
 
 },
-"./status-watch-4X7FUTPR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_WKVI4OEK=load("./chunk-WKVI4OEK.js");var import_chunk_TNLPXBRJ=load(
-"./chunk-TNLPXBRJ.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_GSPPDF5H=load("./chunk-GSPPDF5H.js");var import_chunk_VWGLUEH5=load(
-"./chunk-VWGLUEH5.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7V7HQIKZ=load(
-"./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./status-watch-MAHSKKFX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_CNLTAJJ7=load("./chunk-CNLTAJJ7.js");var import_chunk_6BRJEGU3=load(
+"./chunk-6BRJEGU3.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load(
+"./chunk-PG5AQQLM.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZX7KBW5C=load(
+"./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var calmRounds=10;async function watchStatus(context,ask){const{screen}=context;const nap=(0,import_chunk_LUIVRIXY.makeNap)(new AbortController().
 signal);const jobs=new Jobs(ask);const releases=screen?[screen.onResize(()=>nap.ring("resize")),(0,import_chunk_FKEDTWPK.onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.
 onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.isTerminal&&!import_chunk_ILIZNOH4.variables.noColor();try{for(let views=await jobs.
-again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();if(ask.id!==null&&views.length===0)(0,import_chunk_Z5HWKFT5.inspect)(ask.root,ask.
-id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===0?`no jobs in ${ask.root}`:await(0,import_chunk_TNLPXBRJ.
+again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();if(ask.id!==null&&views.length===0)(0,import_chunk_HZZY6FEB.inspect)(ask.root,ask.
+id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===0?`no jobs in ${ask.root}`:await(0,import_chunk_6BRJEGU3.
 tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
-1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_Z5HWKFT5.isEnded)(
+1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_HZZY6FEB.isEnded)(
 view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
-const live=views.filter(view=>!(0,import_chunk_Z5HWKFT5.isEnded)(view.state));const head=`${(0,import_chunk_CL3BCQKO.isoNow)().slice(0,19)}Z  ${live.length} liv\
-e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_7V7HQIKZ.healthOf)(view,(0,import_chunk_Z5HWKFT5.conditionOf)(view));return health==="\
-attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_TNLPXBRJ.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
+const live=views.filter(view=>!(0,import_chunk_HZZY6FEB.isEnded)(view.state));const head=`${(0,import_chunk_CL3BCQKO.isoNow)().slice(0,19)}Z  ${live.length} liv\
+e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.conditionOf)(view));return health==="\
+attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_6BRJEGU3.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root,id,owner,kinds}=this.ask;const recent=Math.max(this.ask.recent,this.known.
-size);const views=id===null?await(0,import_chunk_WKVI4OEK.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_WKVI4OEK.tryView)(root,id);for(const view of views)
-this.known.set(view.id,view);return this.rows()}async next(){const{root,id}=this.ask;const fresh=id===null?(0,import_chunk_6ESM6INQ.listActive)(root).filter(one=>!this.
-known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_Z5HWKFT5.isEnded)(view.state))await this.
-look(view.id);for(const view of this.known.values())if(!(0,import_chunk_WKVI4OEK.isChosen)(view.spec,this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.
-jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[...this.known.values()].filter(view=>!(0,import_chunk_Z5HWKFT5.
-isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_6ESM6INQ.listActive)(this.ask.root));return live.every(id=>active.has(id))&&(this.
-ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_WKVI4OEK.tryView)(this.ask.root,id);if(view)this.known.
-set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_WKVI4OEK.byLife)}};
+size);const views=id===null?await(0,import_chunk_CNLTAJJ7.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_CNLTAJJ7.tryView)(root,id);for(const view of views)
+this.known.set(view.id,view);return this.rows()}async next(){const{root,id}=this.ask;const fresh=id===null?(0,import_chunk_YPCCD7EW.listActive)(root).filter(one=>!this.
+known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state))await this.
+look(view.id);for(const view of this.known.values())if(!(0,import_chunk_CNLTAJJ7.isChosen)(view.spec,this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.
+jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[...this.known.values()].filter(view=>!(0,import_chunk_HZZY6FEB.
+isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_YPCCD7EW.listActive)(this.ask.root));return live.every(id=>active.has(id))&&(this.
+ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_CNLTAJJ7.tryView)(this.ask.root,id);if(view)this.known.
+set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_CNLTAJJ7.byLife)}};
 
 },
-"./supervise-G2BQPIKL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_B6G2LG3O=load(
-"./chunk-B6G2LG3O.js");var import_chunk_JVGY7PV3=load("./chunk-JVGY7PV3.js");var import_chunk_AMTFFWD6=load("./chunk-AMTFFWD6.js");var import_chunk_DAOF27DW=load(
-"./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_ATBIX4KX=load("./chunk-ATBIX4KX.js");var import_chunk_E2BGCC37=load(
-"./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_LQSQYZEW=load("./chunk-LQSQYZEW.js");var import_chunk_FTBZ2Q2T=load(
-"./chunk-FTBZ2Q2T.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_CPHCOYQO=load("./chunk-CPHCOYQO.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load(
+"./supervise-RQJPVO32.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_ZLONF2YC=load(
+"./chunk-ZLONF2YC.js");var import_chunk_QJ3H4XYT=load("./chunk-QJ3H4XYT.js");var import_chunk_QN5U73VO=load("./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load(
+"./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_7OF5RSDO=load("./chunk-7OF5RSDO.js");var import_chunk_E2BGCC37=load(
+"./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_QYMKVTXI=load("./chunk-QYMKVTXI.js");var import_chunk_RTAWOOBB=load(
+"./chunk-RTAWOOBB.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load(
 "./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
 "./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load(
 "./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load(
+"./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load(
 "./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
 "./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load(
 "./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load(
-"./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load(
-"./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_child_process=require("node:child_process");function followAgent(claim,progress){
 const{spec,paths}=claim;const backend=(0,import_chunk_GVEZTPPZ.backendOf)(spec);if(!spec.staff||!backend)return void 0;const{staff}=spec;const reading=(0,import_chunk_PCWSDVLX.
 makeReading)();let isFinalTold=false;const told=lastToolTold(claim);const ended=new Set;const update=()=>{const{conversationId}=reading;if(conversationId!==null&&
 progress.state.conversation?.id!==conversationId){const conversation={backend:staff.backend,id:conversationId};progress.note("conversation",{conversation,asked_for:staff.
 resume},{conversation})}for(const call of reading.tools){if(call.n<=told||call.ended_at===null||ended.has(call.n))continue;ended.add(call.n);progress.append("to\
-ol",{tool:(0,import_chunk_JVGY7PV3.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=true;progress.note("final_answer",{final:reading.final})}
-progress.snapshot(()=>(0,import_chunk_JVGY7PV3.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,import_chunk_GVEZTPPZ.readSafely)(reading,()=>backend.
+ol",{tool:(0,import_chunk_QJ3H4XYT.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=true;progress.note("final_answer",{final:reading.final})}
+progress.snapshot(()=>(0,import_chunk_QJ3H4XYT.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,import_chunk_GVEZTPPZ.readSafely)(reading,()=>backend.
 read(line,reading,(0,import_chunk_CL3BCQKO.isoNow)())),stderr:line=>(0,import_chunk_GVEZTPPZ.readSafely)(reading,()=>backend.readError?.(line,reading,(0,import_chunk_CL3BCQKO.
 isoNow)()))},update};function lastToolTold({generation}){if(generation===1)return 0;const numbers=(0,import_chunk_ZTK3JAK3.readEvents)(paths,0,1e5).events.flatMap(
 event=>{const tool=event.type==="tool"?event.tool:void 0;return typeof tool?.n==="number"?[tool.n]:[]});return Math.max(0,...numbers)}}var shim_default=`# The s\
@@ -6975,7 +6975,7 @@ profile,resume:staff.resume,freshId:uuidOf(spec.mark),cwd:spec.cwd,deadlineMs:sp
 staff}=spec;if(!staff)return"";const mode=(0,import_chunk_W7HED5VZ.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.resume!==
 null;const parts=isFollowUp?[task(staff),environment(spec,facts),handback(spec),unattended(spec,staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?
 historical(staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),handback(spec),list("Your final message",[...mode.form,...answerRules])];
-if(staff.schema)parts.push(import_chunk_FTBZ2Q2T.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+if(staff.schema)parts.push(import_chunk_RTAWOOBB.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const nobody=spec.handback?"Nobody can grant permissions while you work, and questions are answered only through the h\
@@ -7013,39 +7013,39 @@ reason:"state_vanished"};if((0,import_chunk_EENKPOPM.readCancel)(paths))return{r
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_6GO5RDBX.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_EENKPOPM.readExit)(paths))return(0,import_chunk_FTBZ2Q2T.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_EENKPOPM.readExit)(paths))return(0,import_chunk_RTAWOOBB.
 parseReason)((0,import_chunk_EENKPOPM.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_527JQF7V.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_FTBZ2Q2T.parseReason)((0,import_chunk_EENKPOPM.readReason)(paths))??reason;if(!(0,import_chunk_EENKPOPM.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_RTAWOOBB.parseReason)((0,import_chunk_EENKPOPM.readReason)(paths))??reason;if(!(0,import_chunk_EENKPOPM.
 readExit)(paths))return reason;(0,import_chunk_527JQF7V.removeFile)(paths.reason);return void 0}async function untilEnd(claim,progress,child,follower,agent){const{
-paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_FTBZ2Q2T.parseReason)((0,import_chunk_EENKPOPM.
-readReason)(paths))??"exited"}));const told=(0,import_chunk_EENKPOPM.readExit)(paths)?void 0:(0,import_chunk_FTBZ2Q2T.parseReason)((0,import_chunk_EENKPOPM.readReason)(
+paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_RTAWOOBB.parseReason)((0,import_chunk_EENKPOPM.
+readReason)(paths))??"exited"}));const told=(0,import_chunk_EENKPOPM.readExit)(paths)?void 0:(0,import_chunk_RTAWOOBB.parseReason)((0,import_chunk_EENKPOPM.readReason)(
 paths));if(told!==void 0)resolve({reason:told});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;const reason=wanted==="st\
 ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason===wanted&&detail!==void 0?{reason,detail}:{reason})};releases.push((0,import_chunk_CL3BCQKO.
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const handback2=startHandback(
 claim,progress);releases.push(handback2.stop);const findDue=makeDueLook(claim,follower,agent,judging.stalled);const tick=()=>{follower.tick();tellNewNeighbours(
-claim,progress);handback2.look();const due=findDue();if(due)stop(due.reason,due.detail)};releases.push((0,import_chunk_B6G2LG3O.makeTicker)(claim,tick))})}finally{
+claim,progress);handback2.look();const due=findDue();if(due)stop(due.reason,due.detail)};releases.push((0,import_chunk_ZLONF2YC.makeTicker)(claim,tick))})}finally{
 for(const release of releases)release()}}function startJudging(claim,progress,child){const{run,staff}=claim.spec;let judging;let stopWatching;let isOver=false;if(staff)
-void Promise.resolve().then(()=>load("./agent-liveness-7TMC4C2Y.js")).then(({watchLiveness})=>{if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)
+void Promise.resolve().then(()=>load("./agent-liveness-4ZXUZCRL.js")).then(({watchLiveness})=>{if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)
 void Promise.resolve().then(()=>load("./judging-7355GUSU.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(claim,progress,child,run)});return{stalled:()=>judging?.
 stalled(),stop:()=>{isOver=true;judging?.stop();stopWatching?.()}}}function startHandback(claim,progress){let teller;let isOver=false;if(claim.spec.handback)void Promise.
-resolve().then(()=>load("./handback-QXVRPXV7.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(claim,progress)});return{look:()=>teller?.look(),stop:()=>{
-isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_CPHCOYQO.
+resolve().then(()=>load("./handback-TPLT4B6Z.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(claim,progress)});return{look:()=>teller?.look(),stop:()=>{
+isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_73DIQDKJ.
 neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[
-...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_JVGY7PV3.
+...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_QJ3H4XYT.
 Progress(claim);const isClaimed=(0,import_chunk_S7M4UBSY.exists)(paths.started);await tellClaim(claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(
 claim);if(early)return void await endUnstarted(claim,early);const begun=isClaimed?{child:await attachChild(claim),before:void 0}:await tryStart(claim,progress);
 if(!begun)return;const{child,before}=begun;(0,import_chunk_527JQF7V.writeJson)(paths.worker,{worker:claim.self,shim:child.shim,child:child.child,fifo:claim.hasFifo,
 cgroup:claim.cgroup},{sync:false});tellStart(claim,progress,child);const agent=followAgent(claim,progress);const follower=new Follower(paths,spec.max_output_bytes,
-agent?.sink,()=>agent?.update());const due=await untilEnd(claim,progress,child,follower,agent);const release=(0,import_chunk_B6G2LG3O.keepLease)(claim);try{await end(
+agent?.sink,()=>agent?.update());const due=await untilEnd(claim,progress,child,follower,agent);const release=(0,import_chunk_ZLONF2YC.keepLease)(claim);try{await end(
 claim,progress,{child,before,follower,agent,due})}finally{release()}}async function end(claim,progress,parts){const{paths,spec}=claim;const{child,before,follower,
 agent,due}=parts;const{reason,detail}=due;if(reason==="state_vanished"){await(0,import_chunk_E2BGCC37.terminate)((0,import_chunk_2E2NNMZX.treeOf)(spec,paths,{worker:claim.
 self,...child}),stopTimes(claim));(0,import_chunk_PZGY5XKU.removeCgroup)(claim.cgroup,spec.id);return}const ended=reason==="exited"?nothing:await stopTree(claim,
 child,progress,{reason,detail});const leftovers=await sweep(claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_PZGY5XKU.
 removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_EENKPOPM.readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,
 tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};
-await(0,import_chunk_ATBIX4KX.concludeAsked)(claim,ending,(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({
+await(0,import_chunk_7OF5RSDO.concludeAsked)(claim,ending,(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({
 paths,spec}){if((0,import_chunk_EENKPOPM.readCancel)(paths))return"canceled";return(0,import_chunk_CL3BCQKO.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":
-void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,tree:nothing,reconciled:false};await(0,import_chunk_ATBIX4KX.concludeAsked)(
+void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,tree:nothing,reconciled:false};await(0,import_chunk_7OF5RSDO.concludeAsked)(
 claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);
 const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==
 null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.conversationId}}return{child:await startChild(claim,plan),before}}catch(error){
@@ -7061,28 +7061,28 @@ sleep)(5);return report}async function sweep(claim,child){const{paths,spec}=clai
 return(0,import_chunk_E2BGCC37.terminate)((0,import_chunk_2E2NNMZX.treeOf)(spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_6GO5RDBX.drainMs,settleMs:import_chunk_6GO5RDBX.
 killSettleMs})}function stopTimes(claim){return{graceMs:claim.spec.kill_grace_ms,settleMs:import_chunk_6GO5RDBX.killSettleMs}}function tellStart(claim,progress,child){
 if(progress.state.started_at!==null)return;const lost=(0,import_chunk_ILIZNOH4.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{
-environment_names_lost:lost}:{}};progress.step("started","started",fields,{started_at:(0,import_chunk_FTBZ2Q2T.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.
+environment_names_lost:lost}:{}};progress.step("started","started",fields,{started_at:(0,import_chunk_RTAWOOBB.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.
 isoNow)()})}async function tellClaim(claim,progress,isClaimed){const{generation,self,spec}=claim;if(generation===1)return progress.step("claimed","claimed",{worker:self.
-pid});const key=(0,import_chunk_4WBN5L3B.readKey)();const isChanged=!isClaimed&&key!==void 0&&(0,import_chunk_4WBN5L3B.environmentDigest)(key)!==spec.environment.
+pid});const key=(0,import_chunk_L5OZSZHI.readKey)();const isChanged=!isClaimed&&key!==void 0&&(0,import_chunk_L5OZSZHI.environmentDigest)(key)!==spec.environment.
 digest;const message="the worker was lost before the start, and its replacement has another environment than the launcher had";const warnings=isChanged?[...progress.
 state.warnings,{code:"environment_changed",message}]:progress.state.warnings;if(claim.isReplacementTold)return progress.step("claimed","claimed",{worker:self.pid},
 {warnings});progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./timer-M4JJ3KOG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_EOI5L4WU=load("./chunk-\
-EOI5L4WU.js");var import_chunk_QZ543KRA=load("./chunk-QZ543KRA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_BCJB4ZKH=load("./chun\
-k-BCJB4ZKH.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./ch\
-unk-DOH37MC3.js");var import_chunk_PBJD4I34=load("./chunk-PBJD4I34.js");var import_chunk_6CWYNHNN=load("./chunk-6CWYNHNN.js");var import_chunk_KBYANBJG=load("./\
-chunk-KBYANBJG.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("\
-./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_DHQEFUH3=load(
-"./chunk-DHQEFUH3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_3S6B2MGW=load(
+"./timer-MBCJCHRU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_74ME3HTL=load("./chunk-\
+74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load("./chun\
+k-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./ch\
+unk-DOH37MC3.js");var import_chunk_NYJVJD74=load("./chunk-NYJVJD74.js");var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_KBYANBJG=load("./\
+chunk-KBYANBJG.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("\
+./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_5D4XELJN=load(
+"./chunk-5D4XELJN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_AJRNZQVF=load(
 "./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
 "node:path");var form=/^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?$/;function exampleInstant(now){
@@ -7098,20 +7098,20 @@ void 0?0:Number(ahead)*60+Number(aheadMinutes);if(offset>14*60||Number(aheadMinu
 if(nameForm.test(name))return name;const allowed="allowed are 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or a digit";throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot take --slot ${JSON.stringify(name)}: ${allowed}`)}function readSlot(root,slot){const file=fileOf(root,slot);const facts=(0,import_chunk_S7M4UBSY.
 factsOf)(file);if(!facts)return void 0;if(facts.kind!=="file"||facts.uid!==process.getuid?.())throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`canno\
-t use the slot ${slot}: ${file} is no file of ours`,"remove it");const id=(0,import_chunk_527JQF7V.readText)(file,100)?.trim()??"";return(0,import_chunk_VB6XA2FR.
+t use the slot ${slot}: ${file} is no file of ours`,"remove it");const id=(0,import_chunk_527JQF7V.readText)(file,100)?.trim()??"";return(0,import_chunk_V5ZZ3YHA.
 isId)(id)?id:void 0}function writeSlot(root,slot,id){(0,import_chunk_527JQF7V.writeFile)(fileOf(root,slot),`${id}
 `)}function fileOf(root,slot){return import_node_path.default.join((0,import_chunk_RRKK2KA3.rootPaths)(root).slots,slot)}function admitTimer(root,slot){let earlier=[];
-return{async admit(){const timers=(0,import_chunk_6ESM6INQ.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
+return{async admit(){const timers=(0,import_chunk_YPCCD7EW.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_6GO5RDBX.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_PBJD4I34.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_6GO5RDBX.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_NYJVJD74.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_6GO5RDBX.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_6GO5RDBX.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_6GO5RDBX.armedTimers} is the most`,`list them with ${import_chunk_I3DEZP3A.
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_I3DEZP3A.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_Z5HWKFT5.isEnded)((await(0,import_chunk_RKOVA4TT.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+try{return!(0,import_chunk_HZZY6FEB.isEnded)((await(0,import_chunk_PISISLGS.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
 ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_RLAEZAHM.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
@@ -7128,17 +7128,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_EOI5L4WU.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_EOI5L4WU.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_74ME3HTL.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_74ME3HTL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_6GO5RDBX.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_6GO5RDBX.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_QZ543KRA.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_QZ543KRA.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_BCJB4ZKH.launch)(root,{kind:"\
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_4L76UZH5.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_4L76UZH5.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_6DHAH5QL.launch)(root,{kind:"\
 timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,
 maxOutputBytes:import_chunk_6GO5RDBX.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_QZ543KRA.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_QZ543KRA.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
+import_chunk_4L76UZH5.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
+id,owner:said.owner}):[];return(0,import_chunk_4L76UZH5.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
 import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}\
 ; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);if(due<=now)throw refused(`that was ${now-due<
 6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_6GO5RDBX.limits.timer;if(due-now>
@@ -7158,44 +7158,44 @@ ESWPAO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chu
 JSBRDJBE.js");
 
 },
-"./turn-IMH4EZOT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_JVGY7PV3=load(
-"./chunk-JVGY7PV3.js");var import_chunk_AMTFFWD6=load("./chunk-AMTFFWD6.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_UJH5J3KP=load(
-"./chunk-UJH5J3KP.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_3RBSOS2I=load(
+"./turn-UOBX3MLL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_QJ3H4XYT=load(
+"./chunk-QJ3H4XYT.js");var import_chunk_QN5U73VO=load("./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_DPKGCXS5=load(
+"./chunk-DPKGCXS5.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3RBSOS2I=load(
 "./chunk-3RBSOS2I.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_4WBN5L3B.findEngine)(spec.engine)??import_chunk_4WBN5L3B.defaultEngine;
-const pool=(0,import_chunk_UJH5J3KP.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
-const behind=(0,import_chunk_6ESM6INQ.listActive)(root).filter(id=>(0,import_chunk_VB6XA2FR.compareIds)(id,spec.id)>0&&isWaiting(id));for(const id of behind.slice(
+"./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_L5OZSZHI.findEngine)(spec.engine)??import_chunk_L5OZSZHI.defaultEngine;
+const pool=(0,import_chunk_DPKGCXS5.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
+const behind=(0,import_chunk_YPCCD7EW.listActive)(root).filter(id=>(0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)>0&&isWaiting(id));for(const id of behind.slice(
 0,import_chunk_6GO5RDBX.queueTold)){const read=(0,import_chunk_EENKPOPM.readWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));if(read.kind==="ok")engine.signal(
-read.value.worker,"SIGURG")}}async function waitForTurn(claim){const turn=(0,import_chunk_4WBN5L3B.readTurn)(claim.paths,claim.spec.id)??lostTurn(claim)??await new Queued(
-claim).untilTurn();if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_Z5HWKFT5.specAtTurn)(claim.spec,turn);return true}function lostTurn({paths}){
+read.value.worker,"SIGURG")}}async function waitForTurn(claim){const turn=(0,import_chunk_L5OZSZHI.readTurn)(claim.paths,claim.spec.id)??lostTurn(claim)??await new Queued(
+claim).untilTurn();if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_HZZY6FEB.specAtTurn)(claim.spec,turn);return true}function lostTurn({paths}){
 const started=(0,import_chunk_S7M4UBSY.factsOf)(paths.started);if(!started)return void 0;const age=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-started.modifiedMs);
 return{at:(0,import_chunk_CL3BCQKO.isoOf)(started.modifiedMs),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-age,files:{}}}
-var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_UJH5J3KP.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
-makeNap)(this.stop.signal);heard=new Map;since=(0,import_chunk_CL3BCQKO.monotonicMs)();note=null;why;constructor(claim){this.claim=claim;this.progress=new import_chunk_JVGY7PV3.
+var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_DPKGCXS5.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
+makeNap)(this.stop.signal);heard=new Map;since=(0,import_chunk_CL3BCQKO.monotonicMs)();note=null;why;constructor(claim){this.claim=claim;this.progress=new import_chunk_QJ3H4XYT.
 Progress(claim)}async untilTurn(){const release=this.listen();const{progress,claim}=this;this.note=progress.state.queue??null;if(claim.generation>1){progress.note(
 "worker_replaced",{worker:claim.self.pid,generation:claim.generation,baseline_reset:false});claim.isReplacementTold=true}try{const stopped=new Promise(resolve=>this.
 stop.signal.addEventListener("abort",()=>resolve()));let turn;for(let quiet=quickMs.length;!turn&&!this.stop.signal.aborted;){const round=this.round(quiet).then(
 told=>({told}));const done=await Promise.race([round,stopped]);if(!done)break;turn=done.told.turn;quiet=done.told.isRung?0:quiet+1}if(turn)return turn;await this.
 end();return void 0}finally{release();for(const close of this.heard.values())close?.();this.stop.abort()}}async round(quiet){const{root,spec}=this.claim;let standing=await(0,
-import_chunk_UJH5J3KP.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_UJH5J3KP.lookAtQueue)(root,spec,
-this.memory);if(await this.care(standing))standing=await(0,import_chunk_UJH5J3KP.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
+import_chunk_DPKGCXS5.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_DPKGCXS5.lookAtQueue)(root,spec,
+this.memory);if(await this.care(standing))standing=await(0,import_chunk_DPKGCXS5.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
 if(standing.mayGo){const turn=await this.take();if(turn)return{turn,isRung:true}}else this.tell(standing);const live=standing.ahead.length+standing.atWork.length;
-const before=standing.ahead.at(-1);const isAlone=before!==void 0&&!(0,import_chunk_UJH5J3KP.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,before));const slow=isAlone||
+const before=standing.ahead.at(-1);const isAlone=before!==void 0&&!(0,import_chunk_DPKGCXS5.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,before));const slow=isAlone||
 standing.mayGo?1e3:Math.max(import_chunk_6GO5RDBX.queueLookMs,live*import_chunk_6GO5RDBX.queueLookPerJobMs);const why=await this.nap.sleep(quickMs[quiet]??slow);
 return{isRung:why.includes("fifo")}}async care(standing){const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.
-some(({condition})=>condition!=="supervised"):!(0,import_chunk_UJH5J3KP.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,before));return isNeeded&&(await Promise.
-resolve().then(()=>load("./queue-care-K6UH65JN.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
-import_chunk_3RBSOS2I.withLock)((0,import_chunk_RRKK2KA3.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_UJH5J3KP.lookAtQueue)(root,
+some(({condition})=>condition!=="supervised"):!(0,import_chunk_DPKGCXS5.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,before));return isNeeded&&(await Promise.
+resolve().then(()=>load("./queue-care-RC6SYD3T.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
+import_chunk_3RBSOS2I.withLock)((0,import_chunk_RRKK2KA3.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_DPKGCXS5.lookAtQueue)(root,
 spec,this.memory);if(!mayGo||!(0,import_chunk_S7M4UBSY.exists)(paths.folder)||this.stop.signal.aborted||(0,import_chunk_EENKPOPM.readCancel)(paths))return void 0;
 const files=await this.files();const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),
-files};(0,import_chunk_4WBN5L3B.writeTurn)(paths,spec.id,turn);const fields={waited_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-this.since,live:atWork.length+1,max_live:spec.
+files};(0,import_chunk_L5OZSZHI.writeTurn)(paths,spec.id,turn);const fields={waited_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-this.since,live:atWork.length+1,max_live:spec.
 max_live};this.progress.note("turn",fields,{queue:null});wakeBehind(root,spec,this.memory);return turn})}catch(error){const isBusy=error instanceof import_chunk_NVPF5LEY.
 FaultError&&error.code==="busy";if(isBusy||["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return void 0;throw error}}async files(){const{
 run}=this.claim.spec;if(!run?.success_files&&!run?.result_paths)return{};const{freshPaths}=await Promise.resolve().then(()=>load("./artifact-paths-F42FKBMI.js"));
@@ -7205,10 +7205,10 @@ import_chunk_DAOF27DW.watchFifo)((0,import_chunk_RRKK2KA3.jobPaths)(this.claim.r
 standing);if(JSON.stringify(note)===JSON.stringify(this.note))return;const isFirst=this.note===null;this.note=note;const fields={...note,max_live:this.claim.spec.
 max_live};if(isFirst)this.progress.note("queued",fields,{state:"queued",queue:note});else this.progress.change({queue:note})}listen(){const{paths}=this.claim;const look=()=>{
 if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))this.why??="state_vanished";else if((0,import_chunk_EENKPOPM.readCancel)(paths))this.why??="canceled";if(this.
-why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_AMTFFWD6.renewLease)(paths);look()},import_chunk_6GO5RDBX.leaseMs);const onNudge=()=>{look();
+why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_QN5U73VO.renewLease)(paths);look()},import_chunk_6GO5RDBX.leaseMs);const onNudge=()=>{look();
 this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);process.off("SIGURG",onNudge)}}async end(){if(this.why!=="canceled")return;
 const{progress,claim}=this;progress.note("cancel_requested",{request:(0,import_chunk_EENKPOPM.readCancel)(claim.paths)??null},{queue:null});const tree={step:"no\
-ne",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-EVYGYQWU.js"));await concludeAsked(claim,{reason:"cancel\
+ne",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-A4CSUWGF.js"));await concludeAsked(claim,{reason:"cancel\
 ed",exit:void 0,tree,reconciled:false},null);wakeBehind(claim.root,claim.spec,this.memory)}};function watchedOf({ahead,atWork}){const before=ahead.at(-1);return before?
 [before]:atWork.slice(0,import_chunk_6GO5RDBX.queueHeard).map(({id})=>id)}function noteOf({ahead,atWork,place}){const before=ahead.at(-1);const behind=before?[before]:
 atWork.slice(0,import_chunk_6GO5RDBX.queueNamed).map(({id})=>id);return{place,live:atWork.length,behind}}
@@ -7225,15 +7225,65 @@ examples.map(example=>`  job-companion ${example}`)].join("\n"));return`${parts.
 `}
 
 },
-"./verify-FNZRXGI2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{verifyClaims:()=>verifyClaims});module.exports=stdin_exports;var import_chunk_64M6SI4B=load("./chunk-64M6SI4B.js");
+"./verify-3NAYPMQV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
+"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var order=["contradicted","un\
+verifiable","verified","recorded"];var rows=60;function claimsPage(view,verification,width){const{verdicts}=verification;const lines=[headline(view,verification)];
+if(verdicts.length>0){const shown=order.flatMap(result=>verdicts.filter(one=>one.result===result)).slice(0,rows);lines.push((0,import_chunk_B6Y6BHUG.renderTable)(
+{head:["RESULT","KIND","CLAIM","WHY"],rows:shown.map(rowOf)},width));if(verdicts.length>rows)lines.push(`... and ${verdicts.length-rows} more (--json tells all)`)}
+return`${lines.join("\n")}
+`}function headline({id},{verdict,claims,verdicts,reason}){if(claims===null)return`${id}: ${verdict}: ${reason}`;const counts=order.map(result=>[countOf(verdicts,
+result),result]).filter(([count])=>count!==0);return`${id}: ${verdict}; it claims to be ${claims.status}
+${counts.map(pair=>pair.join(" ")).join(", ")}`}function rowOf({result,kind,claim,detail}){return[result,kind,(0,import_chunk_LXK2ZILE.excerpt)(claim,60),detail]}
+function claimsNotes(view,{rerun,unclaimed,block_error}){const notes=[];if(rerun)notes.push(`${rerun.command}: ${rerun.reason}, ${(0,import_chunk_UNGYPAP3.formatDuration)(
+rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&
+unclaimed.file_count>0)notes.push(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.showName),unclaimed.file_count)}`);if(unclaimed&&
+unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);notes.push(`commits that are not claimed: ${listed(
+commits,unclaimed.commit_count)}`)}if(block_error)notes.push(`see its result: ${import_chunk_I3DEZP3A.nextCommands.result(view.id,view.spec?.state_option??[])}`);
+return notes}function listed(names,total){const first=names.slice(0,5);return[...first,...total>first.length?[`and ${total-first.length} more`]:[]].join(", ")}function claimsDocument(view,verification){
+const{verdict,claims,verdicts,reason,block_error,rerun,unclaimed}=verification;const{state}=view;const counts=Object.fromEntries(order.map(result=>[result,countOf(
+verdicts,result)]));return{id:view.id,state:state.state,verdict,status:claims?.status??null,summary:claims?.summary??null,blocked_reason:claims?.blockedReason??
+null,open_issues:claims?.openIssues??[],counts,claims:verdicts,unclaimed,rerun:rerun&&rerunRecord(rerun),block_error,error:verdict==="verified"?null:{code:verdict,
+message:reason??messageOf(verdicts,verdict)},now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_EENKPOPM.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())}}function rerunRecord({isPassed,...rest}){return{passed:isPassed,...rest}}function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(
+({result})=>result===verdict);const more=others.length===0?"":` (and ${others.length} more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:
+verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===wanted).length}var verify={name:"verify",summary:"check what a job claims \
+to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",value:"CMD",help:"run the tests again in the folder of the job: words, or \
+a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_6GO5RDBX.limits.rerun,help:"how long --rerun may take (defau\
+lt 2m, at most 1h)"},...import_chunk_RLAEZAHM.common},notes:["Reads the completion block of the answer (result ID --claims): commits, changed files, tests, stat\
+us.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run;","--rerun runs your own command, on files that an\
+ agent wrote.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise."].join("\n"),examples:["verify implement-mik3x9ab\
+-4f7q2z",'verify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(
+root.folder);const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(text,"--rerun");const id=(0,import_chunk_YPCCD7EW.
+findJob)(root,input.words[0]??"");const view=await(0,import_chunk_PISISLGS.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_HZZY6FEB.isEnded)(
+view.state)){const wait=import_chunk_I3DEZP3A.nextCommands.wait(id,root.option);const notes=[`${id}: ${view.state.state}, there is nothing to verify yet; wait f\
+or it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.
+has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-757QDFQS.js"));const stop=new AbortController;const rerun=async cwd=>{
+const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-MM7MROSO.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.
+onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.
+endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.verdict==="verified"?import_chunk_6PFAPK5K.
+exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("json"))return{code,json:claimsDocument(view,verification)};return{code,out:claimsPage(
+view,verification,context.width),notes:claimsNotes(view,verification)}}};
+
+},
+"./verify-757QDFQS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{verifyClaims:()=>verifyClaims});module.exports=stdin_exports;var import_chunk_7UFJRS7R=load("./chunk-7UFJRS7R.js");
 var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");
 var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");
 var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
 var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
-var import_chunk_Y4XQPE7F=load("./chunk-Y4XQPE7F.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");
+var import_chunk_4ON4EBX2=load("./chunk-4ON4EBX2.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");
 var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");
-var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");
+var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
 var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");var import_node_path3=builtin(
@@ -7310,8 +7360,8 @@ ifiable";const{isPassed,reason}=rerun;const judged=isPassed===null?{result:"unve
 orded",detail:"not run again"};const{isPassed,reason:detail}=rerun;if(claimed==="skip")return{result:"recorded",detail:"said to be skipped"};if(isPassed===null)
 return{result:"unverifiable",detail};if(claimed==="fail")return{result:isPassed?"contradicted":"verified",detail};if(isPassed)return{result:"verified",detail};return hasFailure?
 {result:"unverifiable",detail:`${detail}, as the claimed failure makes it`}:{result:"contradicted",detail}}async function verifyClaims(view,rerun){const{spec,paths,
-state}=view;if(await(0,import_chunk_Y4XQPE7F.isForged)(view))return nothing("its spec.json was changed, or comes from another user or machine: nothing in its re\
-cord can be trusted");const parsed=(0,import_chunk_64M6SI4B.claimsOf)(view);if(parsed.kind==="fault"||spec===null)return parsed.kind==="fault"?nothing(parsed.error.
+state}=view;if(await(0,import_chunk_4ON4EBX2.isForged)(view))return nothing("its spec.json was changed, or comes from another user or machine: nothing in its re\
+cord can be trusted");const parsed=(0,import_chunk_7UFJRS7R.claimsOf)(view);if(parsed.kind==="fault"||spec===null)return parsed.kind==="fault"?nothing(parsed.error.
 message,parsed.error):nothing("its record cannot be read");const{claims}=parsed;const place=placeOf(spec,paths);const commits=judgeCommits(place,claims.commits);
 const files=judgeFiles(place,claims.filesChanged,commits.held);const again=rerun&&await rerun(spec.cwd);const verdicts=[judgeStatus(claims,state,spec),...commits.
 verdicts,...files,...judgeTests(claims,again),...claims.commands.map(recordCommand)];return{verdict:verdictOf(verdicts),claims,verdicts,reason:null,block_error:null,
@@ -7332,95 +7382,45 @@ changes.file_count-changes.files.length,commits:commits.slice(0,told).map(({sha,
 changes.commits.length}}function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),240)}
 
 },
-"./verify-S73HU3EQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
-"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var order=["contradicted","un\
-verifiable","verified","recorded"];var rows=60;function claimsPage(view,verification,width){const{verdicts}=verification;const lines=[headline(view,verification)];
-if(verdicts.length>0){const shown=order.flatMap(result=>verdicts.filter(one=>one.result===result)).slice(0,rows);lines.push((0,import_chunk_B6Y6BHUG.renderTable)(
-{head:["RESULT","KIND","CLAIM","WHY"],rows:shown.map(rowOf)},width));if(verdicts.length>rows)lines.push(`... and ${verdicts.length-rows} more (--json tells all)`)}
-return`${lines.join("\n")}
-`}function headline({id},{verdict,claims,verdicts,reason}){if(claims===null)return`${id}: ${verdict}: ${reason}`;const counts=order.map(result=>[countOf(verdicts,
-result),result]).filter(([count])=>count!==0);return`${id}: ${verdict}; it claims to be ${claims.status}
-${counts.map(pair=>pair.join(" ")).join(", ")}`}function rowOf({result,kind,claim,detail}){return[result,kind,(0,import_chunk_LXK2ZILE.excerpt)(claim,60),detail]}
-function claimsNotes(view,{rerun,unclaimed,block_error}){const notes=[];if(rerun)notes.push(`${rerun.command}: ${rerun.reason}, ${(0,import_chunk_UNGYPAP3.formatDuration)(
-rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&
-unclaimed.file_count>0)notes.push(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.showName),unclaimed.file_count)}`);if(unclaimed&&
-unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);notes.push(`commits that are not claimed: ${listed(
-commits,unclaimed.commit_count)}`)}if(block_error)notes.push(`see its result: ${import_chunk_I3DEZP3A.nextCommands.result(view.id,view.spec?.state_option??[])}`);
-return notes}function listed(names,total){const first=names.slice(0,5);return[...first,...total>first.length?[`and ${total-first.length} more`]:[]].join(", ")}function claimsDocument(view,verification){
-const{verdict,claims,verdicts,reason,block_error,rerun,unclaimed}=verification;const{state}=view;const counts=Object.fromEntries(order.map(result=>[result,countOf(
-verdicts,result)]));return{id:view.id,state:state.state,verdict,status:claims?.status??null,summary:claims?.summary??null,blocked_reason:claims?.blockedReason??
-null,open_issues:claims?.openIssues??[],counts,claims:verdicts,unclaimed,rerun:rerun&&rerunRecord(rerun),block_error,error:verdict==="verified"?null:{code:verdict,
-message:reason??messageOf(verdicts,verdict)},now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_EENKPOPM.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())}}function rerunRecord({isPassed,...rest}){return{passed:isPassed,...rest}}function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(
-({result})=>result===verdict);const more=others.length===0?"":` (and ${others.length} more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:
-verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===wanted).length}var verify={name:"verify",summary:"check what a job claims \
-to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",value:"CMD",help:"run the tests again in the folder of the job: words, or \
-a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_6GO5RDBX.limits.rerun,help:"how long --rerun may take (defau\
-lt 2m, at most 1h)"},...import_chunk_RLAEZAHM.common},notes:["Reads the completion block of the answer (result ID --claims): commits, changed files, tests, stat\
-us.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run;","--rerun runs your own command, on files that an\
- agent wrote.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise."].join("\n"),examples:["verify implement-mik3x9ab\
--4f7q2z",'verify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(
-root.folder);const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(text,"--rerun");const id=(0,import_chunk_6ESM6INQ.
-findJob)(root,input.words[0]??"");const view=await(0,import_chunk_RKOVA4TT.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_Z5HWKFT5.isEnded)(
-view.state)){const wait=import_chunk_I3DEZP3A.nextCommands.wait(id,root.option);const notes=[`${id}: ${view.state.state}, there is nothing to verify yet; wait f\
-or it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.
-has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-FNZRXGI2.js"));const stop=new AbortController;const rerun=async cwd=>{
-const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-MM7MROSO.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.
-endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.verdict==="verified"?import_chunk_6PFAPK5K.
-exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("json"))return{code,json:claimsDocument(view,verification)};return{code,out:claimsPage(
-view,verification,context.width),notes:claimsNotes(view,verification)}}};
-
-},
-"./view-MTTCHLYX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conditionOf:()=>import_chunk_Z5HWKFT5.conditionOf,goneError:()=>import_chunk_Z5HWKFT5.goneError,inspect:()=>import_chunk_Z5HWKFT5.
-inspect,isEnded:()=>import_chunk_Z5HWKFT5.isEnded,isQueued:()=>import_chunk_Z5HWKFT5.isQueued,timerPatienceMs:()=>import_chunk_Z5HWKFT5.timerPatienceMs});module.
-exports=stdin_exports;var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./view-GB33HS5U.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conditionOf:()=>import_chunk_HZZY6FEB.conditionOf,goneError:()=>import_chunk_HZZY6FEB.goneError,inspect:()=>import_chunk_HZZY6FEB.
+inspect,isEnded:()=>import_chunk_HZZY6FEB.isEnded,isQueued:()=>import_chunk_HZZY6FEB.isQueued,timerPatienceMs:()=>import_chunk_HZZY6FEB.timerPatienceMs});module.
+exports=stdin_exports;var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
 },
-"./wait-CW7N5WW6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_HAU7A7OJ=load("./chunk-HAU7A7OJ.js");var import_chunk_IFQE4KMQ=load(
-"./chunk-IFQE4KMQ.js");var import_chunk_6LUFZJPJ=load("./chunk-6LUFZJPJ.js");var import_chunk_6MSACZGC=load("./chunk-6MSACZGC.js");var import_chunk_I6KE23EL=load(
-"./chunk-I6KE23EL.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_TNLPXBRJ=load("./chunk-TNLPXBRJ.js");var import_chunk_B6Y6BHUG=load(
-"./chunk-B6Y6BHUG.js");var import_chunk_GSPPDF5H=load("./chunk-GSPPDF5H.js");var import_chunk_VWGLUEH5=load("./chunk-VWGLUEH5.js");var import_chunk_T4JNAPAO=load(
+"./wait-3KP3SYQP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_XH42SMTO=load(
+"./chunk-XH42SMTO.js");var import_chunk_6GKZVAYV=load("./chunk-6GKZVAYV.js");var import_chunk_VTGGMN32=load("./chunk-VTGGMN32.js");var import_chunk_32MTA6CI=load(
+"./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_6BRJEGU3=load("./chunk-6BRJEGU3.js");var import_chunk_B6Y6BHUG=load(
+"./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_T4JNAPAO=load(
 "./chunk-T4JNAPAO.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load(
-"./chunk-OEPPXLHW.js");var import_chunk_6CWYNHNN=load("./chunk-6CWYNHNN.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UWP3QNYQ=load(
-"./chunk-UWP3QNYQ.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load(
-"./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load(
+"./chunk-OEPPXLHW.js");var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_VX67K4L3=load(
+"./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load(
+"./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load(
 "./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load(
 "./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_6MDRQJKZ=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load(
 "./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
 "./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
 "./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load("./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function parseCursors(texts,ids,root){const cursors=new Map;for(const text of texts){const colon=text.lastIndexOf(":");const id=colon<0?onlyOf(
 ids,text):jobOf(text.slice(0,colon),ids,root);if(cursors.has(id))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take two --after-seq for job ${id}: each job \
 has one`);cursors.set(id,{seq:numberOf(text.slice(colon+1),text),isGiven:true})}return cursors}function onlyOf(ids,text){const[id,...others]=ids;if(id!==void 0&&
 others.length===0)return id;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell which of the ${ids.length} jobs --after-seq ${JSON.stringify(text)} is for: w\
-rite it as ID:N, once for each`)}function jobOf(word,ids,root){const id=(0,import_chunk_6ESM6INQ.findJob)(root,word);if(ids.includes(id))return id;throw(0,import_chunk_NVPF5LEY.
+rite it as ID:N, once for each`)}function jobOf(word,ids,root){const id=(0,import_chunk_YPCCD7EW.findJob)(root,word);if(ids.includes(id))return id;throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot take --after-seq for job ${id}: this wait is for ${ids.join(", ")}`)}function numberOf(digits,text){const value=/^\d{1,15}$/.test(digits)?Number(
 digits):Number.NaN;if(value<=import_chunk_ILRLY4JU.maxSeq)return value;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --after-seq ${JSON.stringify(text)}\
 : allowed are N or ID:N with a whole number from 0 to ${import_chunk_ILRLY4JU.maxSeq} (next_seq of an earlier wait)`)}var wait={name:"wait",summary:"block until\
@@ -7438,27 +7438,27 @@ r crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) 
 "wait run-mik3x9ab-4f7q2z run-mik3xa01-9c2k4d --any --timeout 1h","wait run-mik3x9ab-4f7q2z --until attention --after-seq 12"],async run(context,input){const root=context.
 root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);if(input.has("any")&&input.has("all"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --any \
 and --all together");const until=(0,import_chunk_ILRLY4JU.parseUntil)(input.text("until")??"terminal");const owner=input.text("owner")??import_chunk_ILIZNOH4.variables.
-owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_6ESM6INQ.findJob)(root,word)))]:liveOrLatest(context,root,owner,input.
+owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_YPCCD7EW.findJob)(root,word)))]:liveOrLatest(context,root,owner,input.
 has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jo\
-bs without saying how: add --any (the first) or --all`)}return(0,import_chunk_IFQE4KMQ.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
+bs without saying how: add --any (the first) or --all`)}return(0,import_chunk_XH42SMTO.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
 input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??
 null,isJson:input.has("json")})}};function liveOrLatest(context,root,owner,isMany){const isOurs=id=>{const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.
-jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.value.owner===owner};const live=isMany?(0,import_chunk_6ESM6INQ.listActive)(root.folder).
+jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.value.owner===owner};const live=isMany?(0,import_chunk_YPCCD7EW.listActive)(root.folder).
 filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id).folder)&&isOurs(id)):[];if(live.length>0)return live;const newest=(0,
-import_chunk_HAU7A7OJ.requireNewest)(root,owner,"a job to wait for");if(newest.live.length>1&&newest.live.includes(newest.id)){const aside=newest.isPastTimer?" \
+import_chunk_TACSUHSQ.requireNewest)(root,owner,"a job to wait for");if(newest.live.length>1&&newest.live.includes(newest.id)){const aside=newest.isPastTimer?" \
 (timers aside)":"";context.tell(`waiting for ${newest.id}, the newest of ${newest.live.length} live jobs${aside}`)}return[newest.id]}
 
 },
-"./watch-XH74P7WV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_EOI5L4WU=load(
-"./chunk-EOI5L4WU.js");var import_chunk_QZ543KRA=load("./chunk-QZ543KRA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_BCJB4ZKH=load(
-"./chunk-BCJB4ZKH.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_GNKOY4W4=load("./chunk-GNKOY4W4.js");var import_chunk_DHQEFUH3=load(
-"./chunk-DHQEFUH3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_6ESM6INQ=load(
-"./chunk-6ESM6INQ.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./watch-CSM3OWZZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
+"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
+"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_GNKOY4W4=load("./chunk-GNKOY4W4.js");var import_chunk_5D4XELJN=load(
+"./chunk-5D4XELJN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
+"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function watchOptions(isRemote){const every=isRemote?import_chunk_6GO5RDBX.limits.watchEveryRemote:import_chunk_6GO5RDBX.limits.watchEvery;
@@ -7481,20 +7481,20 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-HEKGH4XH.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_EOI5L4WU.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_EOI5L4WU.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_BCJB4ZKH.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_QZ543KRA.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-6HTQC3GL.js"))).follow(context,root,launched.id);return(0,import_chunk_QZ543KRA.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_QZ543KRA.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-L5HQTSLL.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_74ME3HTL.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_74ME3HTL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_6DHAH5QL.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_4L76UZH5.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-XEJ2RX3X.js"))).follow(context,root,launched.id);return(0,import_chunk_4L76UZH5.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_4L76UZH5.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_6GO5RDBX.toolGraceMs,maxOutputBytes:import_chunk_6GO5RDBX.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
 durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repeat:input.has("repeat")}}function placeOf(context,input){const root=context.root(
-input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_DOH37MC3.checkRoot)(root.folder);return(0,import_chunk_6ESM6INQ.
+input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_DOH37MC3.checkRoot)(root.folder);return(0,import_chunk_YPCCD7EW.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_QZ543KRA.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_4L76UZH5.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -7502,50 +7502,50 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-6HTQC3GL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_PBJD4I34=load("./chunk-PBJD4I34.js");var import_chunk_OEPPXLHW=load(
-"./chunk-OEPPXLHW.js");var import_chunk_6CWYNHNN=load("./chunk-6CWYNHNN.js");var import_chunk_TZ4YZEGD=load("./chunk-TZ4YZEGD.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_7V7HQIKZ=load("./chunk-7V7HQIKZ.js");var import_chunk_6I474T6Z=load(
+"./watch-foreground-XEJ2RX3X.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_NYJVJD74=load("./chunk-NYJVJD74.js");var import_chunk_OEPPXLHW=load(
+"./chunk-OEPPXLHW.js");var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_TZ4YZEGD=load("./chunk-TZ4YZEGD.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
 "./chunk-6I474T6Z.js");var import_chunk_QWINQQDJ=load("./chunk-QWINQQDJ.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load(
-"./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load(
-"./chunk-RKOVA4TT.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
+"./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
+"./chunk-PISISLGS.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
 "./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_Z5HWKFT5=load(
-"./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var lookMs=2e3;async function follow(context,root,id){
-const{spec,paths}=(0,import_chunk_Z5HWKFT5.inspect)(root.folder,id);const kind=spec?.watch?.condition??"unknown";context.tell(`job ${id} (Ctrl-C cancels it); co\
+const{spec,paths}=(0,import_chunk_HZZY6FEB.inspect)(root.folder,id);const kind=spec?.watch?.condition??"unknown";context.tell(`job ${id} (Ctrl-C cancels it); co\
 llect: ${import_chunk_I3DEZP3A.nextCommands.wait(id,root.option)}`);let after=0;let isHeard=true;const say=line=>{isHeard&&=context.say(`${JSON.stringify(line)}\
 
 `)};const drain=()=>{const{events}=(0,import_chunk_ZTK3JAK3.readEvents)(paths,after,Number.MAX_SAFE_INTEGER);for(const event of events){const line=(0,import_chunk_TZ4YZEGD.
 lineOfEvent)(event,kind,spec?.watch?.repeat===true);if(line&&isHeard)say(line);after=event.seq}};const ended=untilEnd(context,root,id,paths.events,()=>{drain();
 return isHeard});const view=await ended;if(view===void 0){const collect=import_chunk_I3DEZP3A.nextCommands.wait(id,root.option);return{code:import_chunk_6PFAPK5K.
 exitCodes.pending,notes:[`the reader is gone; job ${id} runs on; collect: ${collect}`]}}drain();const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
-if((0,import_chunk_Z5HWKFT5.isEnded)(view.state))say((0,import_chunk_TZ4YZEGD.terminalLine)(view.state,kind));if((0,import_chunk_Z5HWKFT5.isEnded)(view.state)&&
+if((0,import_chunk_HZZY6FEB.isEnded)(view.state))say((0,import_chunk_TZ4YZEGD.terminalLine)(view.state,kind));if((0,import_chunk_HZZY6FEB.isEnded)(view.state)&&
 isHeard)(0,import_chunk_7MO73M4R.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,id,events,tell){const patience=Number.MAX_SAFE_INTEGER;
 return(0,import_chunk_OEPPXLHW.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience},()=>new Promise((resolve,reject)=>{
 let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=(0,import_chunk_3BHDXNO3.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,
 lookMs);const end=view=>{clearInterval(timer);unwatch();release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}\
-: canceling job ${id}`);const request={owner:import_chunk_ILIZNOH4.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_PBJD4I34.cancelJob)(
-root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_6CWYNHNN.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
+: canceling job ${id}`);const request={owner:import_chunk_ILIZNOH4.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_NYJVJD74.cancelJob)(
+root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_WSRAE5IV.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
 then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-HEKGH4XH.js": function (module, exports) {
+"./watch-once-L5HQTSLL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_TZ4YZEGD=load("./chunk-TZ4YZEGD.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_7FDYZHHG=load("./chunk-7FDYZHHG.js");var import_chunk_QWINQQDJ=load("./chunk-QWINQQDJ.js");var import_chunk_DAOF27DW=load(
-"./chunk-DAOF27DW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_RKOVA4TT=load("./chunk-RKOVA4TT.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FKEDTWPK.js");var import_chunk_2VV5USI7=load("./chunk-2VV5USI7.js");var import_chunk_QWINQQDJ=load("./chunk-QWINQQDJ.js");var import_chunk_DAOF27DW=load(
+"./chunk-DAOF27DW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_Z5HWKFT5=load("./chunk-Z5HWKFT5.js");var import_chunk_4WBN5L3B=load("./chunk-4WBN5L3B.js");var import_chunk_EENKPOPM=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VB6XA2FR=load("./chunk-VB6XA2FR.js");var import_chunk_RRKK2KA3=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful};async function lookNow(context,kind,input,place){const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_7FDYZHHG.attempt)(kind,read.input,start,{place:{
+onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_2VV5USI7.attempt)(kind,read.input,start,{place:{
 root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_ILIZNOH4.callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.
 signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.
 evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.

@@ -21,7 +21,15 @@ interface Page {
   is_stored: boolean;
   restarts: { host: string | null; workers: { id: string; type: string }[]; lost: { id: string; code: string }[] };
   fired: Fired[];
-  outstanding: { id: string; state: string; health: string; worker: string; late: string | null; next: string }[];
+  outstanding: {
+    id: string;
+    state: string;
+    health: string;
+    worker: string;
+    late: string | null;
+    left_ms: number | null;
+    next: string;
+  }[];
   not_read: { count: number; newest: string[] };
   left_out: { fired: number; outstanding: number; older: number };
   next: { reconcile: string };
@@ -245,6 +253,32 @@ test('after a restart of the machine the page says so', async (t) => {
   );
   assert.deepEqual(page.outstanding.map(({ id }) => id).sort(), [watch, timer].filter((id) => id !== '').sort());
   for (const id of [watch, timer]) if (id !== '') await run(workspace, ['cancel', id]);
+});
+
+test('a queued job is told with its place and whom it waits for; a wait that holds a job counts only while it can wake somebody', async (t) => {
+  const workspace = makeWorkspace(t);
+  const first = await launchHeld(workspace, { options: ['--max-live', '1'] });
+  const second = await launch(workspace, ['--max-live', '1', '--label', 'the next', '--', 'true']);
+  const queued = () => second.has('state.json') && second.events('queued').length === 1;
+  await eventually('a place in the queue', queued, { limitMs: 20_000 });
+  const waiting = start(workspace, ['wait', second.id]);
+  await eventually('the wait', () => readdirSync(second.path('waiters')).length === 1);
+  const page = await lookAtPage(workspace);
+  const standing = `queued, place 1 behind ${first.id}, \\d+s old, worker alive, [^/]*a wait holds it`;
+  assert.match(page, new RegExp(`${second.id} {2}the next\n {4}${standing}`.replaceAll(', ', ',\\s+')));
+  assert.match(page, new RegExp(`observe ${second.id}\n`));
+  waiting.kill('SIGSTOP');
+  const stopped = (await look(workspace)).outstanding.find(({ id }) => id === second.id);
+  assert.match(stopped?.next ?? '', new RegExp(` wait ${second.id} `));
+  assert.deepEqual(stopped?.left_ms, null);
+  waiting.kill('SIGCONT');
+  first.release();
+  assert.equal((await waiting.promise).code, 0);
+  const after = await look(workspace);
+  assert.deepEqual(
+    after.fired.map(({ id }) => id),
+    [first.id, second.id],
+  );
 });
 
 test('thirty jobs, hostile labels and long reasons: one screen, 16 KiB, and what is missing is counted', async (t) => {

@@ -1,7 +1,7 @@
 // Job ids: what one looks like, what could begin one, and their order by time, also when the time gets one digit longer.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { compareIds, idTimeMs, isId, isIdPrefix, makeId } from '../../companion/src/core/ids.ts';
+import { compareIds, idTimeMs, isId, isIdPrefix, makeId, sortIds } from '../../companion/src/core/ids.ts';
 
 const random = new Uint8Array([0, 9, 10, 35, 36, 255, 7, 7]);
 
@@ -96,4 +96,10 @@ test('what has a slash, dots or odd characters could begin no id', () => {
   ]) {
     assert.equal(isIdPrefix(text), false, JSON.stringify(text));
   }
+});
+
+test('many at once have the same order as two', () => {
+  const times = [36 ** 8 - 1, 36 ** 8, 1_700_000_000_000, 1_700_000_000_001, 1_700_000_000_000, 36 ** 8 + 5];
+  const ids = times.flatMap((time) => ['run', 'implement', 'ask'].map((verb) => makeId(verb, time, random)));
+  assert.deepEqual(sortIds(ids), [...ids].sort(compareIds));
 });

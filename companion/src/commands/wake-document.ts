@@ -90,11 +90,7 @@ function openRow(one: Outstanding): Record<string, unknown> {
     left_ms: one.leftMs,
     worker: one.worker,
     last_event_age_ms: one.lastEventMs,
-    queue: queue && {
-      place: queue.place,
-      live: queue.live,
-      behind: queue.behind.slice(0, 4).map((id) => line(id, 40)),
-    },
+    queue,
     is_awaited: one.isAwaited,
     late: one.late,
     concerns: concernWords(one),

@@ -5,6 +5,7 @@ import { wakePage as page } from '../core/limits.ts';
 import { nextCommand, nextCommands } from '../jobs/next-commands.ts';
 import type { OnWake } from '../jobs/on-wake.ts';
 import { cutToWidth, widthOf } from '../output/width.ts';
+import { wrap } from '../output/wrap.ts';
 import { isoOf, localOf } from '../platform/clock.ts';
 import type { StateRoot } from '../store/layout.ts';
 import { concernWords, firedWords, line, nextOfFired, standingWords, subjectWords } from './wake-words.ts';
@@ -16,7 +17,7 @@ export function wakePage(seen: OnWake, root: StateRoot): string {
   const room = page.rows - rowsOf(head) - rowsOf(foot) - headings - 2;
   const open = seen.outstanding.map((one) => [
     cut(`  ${one.view.id}  ${subjectWords(one)}`),
-    cut(`    ${standingWords(one)}`),
+    ...wrap(standingWords(one), page.columns - 4).map((text) => cut(`    ${text}`)),
     ...concernWords(one).map((why) => cut(`    ${why}`)),
     `    ${one.next}`,
   ]);

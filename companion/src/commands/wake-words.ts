@@ -60,7 +60,7 @@ export function standingWords(one: Outstanding): string {
   const facts = [
     one.condition === 'damaged' ? 'damaged' : view.state.state,
     queue === null ? null : queueWords(queue),
-    timer ? `due ${dueWords(timer).split(', ').at(-1)}` : health.health,
+    timer ? `due ${dueWords(timer).split(', ').at(-1)}` : queue ? null : health.health,
     `${formatAge(one.ageMs)} old`,
     leftMs === null || timer ? null : `${formatDuration(whole(leftMs))} left`,
     worker === 'not needed' ? null : `worker ${worker}`,
@@ -71,8 +71,8 @@ export function standingWords(one: Outstanding): string {
 }
 
 function queueWords({ place, behind }: NonNullable<Outstanding['queue']>): string {
-  const first = behind[0] === undefined ? '' : ` behind ${line(behind[0], 40)}`;
-  return `place ${place}${first}${behind.length > 1 ? ` and ${behind.length - 1} more` : ''}`;
+  const first = behind[0] === undefined ? '' : ` behind ${behind[0]}`;
+  return `place ${place ?? 'unknown'}${first}${behind.length > 1 ? ` and ${behind.length - 1} more` : ''}`;
 }
 
 /** Why somebody should look; none for a job that is as it should be. */

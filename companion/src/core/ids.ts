@@ -29,8 +29,13 @@ export function compareIds(a: string, b: string): number {
   return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-/** Oldest first. Each instant is read once: of a thousand ids a comparison at a time would read each twenty times. */
+/** As `compareIds` has it, for a thousand at once: texts that the engine compares by itself, with no function of ours for each pair. */
 export function sortIds(ids: readonly string[]): string[] {
-  const timed = ids.map((id): [number, string] => [idTimeMs(id), id]);
-  return timed.sort(([at, a], [other, b]) => at - other || (a < b ? -1 : a > b ? 1 : 0)).map(([, id]) => id);
+  const keys = ids.map((id) => {
+    const from = id.indexOf('-') + 1;
+    return `${id.slice(from, id.indexOf('-', from)).padStart(timeDigits, '0')} ${id}`;
+  });
+  return keys.sort().map((key) => key.slice(timeDigits + 1));
 }
+
+const timeDigits = 9;

@@ -1,7 +1,6 @@
 // One job that has not ended, as a woken caller needs it: how it stands against what is on disk and alive, whether it is past what was expected of it,
 // and the one command that comes next.
 import { formatDuration } from '../core/duration.ts';
-import type { QueueNote } from '../core/job.ts';
 import { lateShare } from '../core/limits.ts';
 import { ageOf, instantOf } from '../core/recorded-time.ts';
 import { monotonicMs, nowMs } from '../platform/clock.ts';
@@ -9,8 +8,9 @@ import { boundOf } from './bound.ts';
 import { findStopped, type HealthSeen, healthOf } from './health-seen.ts';
 import { isIdleTimer } from './late-wakes.ts';
 import { nextCommands } from './next-commands.ts';
+import { type QueueSeen, queueSeen } from './parts-seen.ts';
 import { type Condition, conditionOf, isEnded, type View } from './view.ts';
-import { isAwaited } from './waiters.ts';
+import { readWaiters } from './waiters.ts';
 
 export interface Outstanding {
   view: View;
@@ -21,10 +21,10 @@ export interface Outstanding {
   leftMs: number | null;
   worker: WorkerWord;
   lastEventMs: number | null;
-  queue: QueueNote | null;
+  queue: QueueSeen | null;
   /** Why it should be over, or further, by now. */
   late: string | null;
-  /** A living process waits for it. */
+  /** Somebody would be woken by its end: a wait that lives and is not stopped. */
   isAwaited: boolean;
   next: string;
 }
@@ -43,18 +43,28 @@ export function outstanding(view: View, newestMs: number | null, option: readonl
     leftMs: leftOf(view),
     worker: workerWord(view),
     lastEventMs: newestMs === null ? null : Math.max(0, nowMs() - newestMs),
-    queue: queueOf(view),
+    queue: queueSeen(view),
     late: isIdle ? 'all that it may have been set for has ended; it would wake for nothing' : lateWords(view, health),
-    isAwaited: isAwaited(view.root, view.id),
+    isAwaited: isHeld(view),
   };
   return { ...facts, next: isIdle ? nextCommands.cancel(view.id, option) : nextOf(facts, option) };
 }
 
+/** A folder that cannot be looked at holds nobody. */
+function isHeld({ root, id }: View): boolean {
+  try {
+    return readWaiters(root, id).some((one) => one.fault === null);
+  } catch {
+    return false;
+  }
+}
+
 /** ms; null for a queued job, whose limit counts from its turn, and for what has no spec. */
 export function leftOf({ spec, state, turn }: View): number | null {
-  if (!spec || isEnded(state) || state.state === 'queued') return null;
+  if (!spec || isEnded(state)) return null;
   if (spec.timer) return Math.max(0, (instantOf(spec.timer.due_at) ?? nowMs()) - nowMs());
-  return Math.max(0, Math.round(boundOf(spec, turn) - monotonicMs()));
+  const left = Math.round(boundOf(spec, turn) - monotonicMs());
+  return Number.isFinite(left) ? Math.max(0, left) : null;
 }
 
 function workerWord(view: View): WorkerWord {
@@ -64,13 +74,6 @@ function workerWord(view: View): WorkerWord {
   if (worker === 'unknown') return 'unseen';
   if (view.spec?.timer && !view.spec.notify) return 'not needed';
   return worker === 'none' ? 'not yet' : 'gone';
-}
-
-/** The file lies where an agent may write. */
-function queueOf({ state }: View): QueueNote | null {
-  const { place, live, behind } = (state.queue ?? {}) as Partial<QueueNote>;
-  if (state.state !== 'queued' || !Number.isSafeInteger(place) || !Array.isArray(behind)) return null;
-  return { place: place as number, live: Number(live) || 0, behind: behind.filter((one) => typeof one === 'string') };
 }
 
 /** Over what its caller expected; or an agent near its limit of which nothing moves. */
