@@ -1,6 +1,7 @@
 // The text around a task: the task is in it byte for byte, the rest says where the agent stands and what holds.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { parseClaims } from '../../companion/src/core/completion-block.ts';
 import { findQuestion } from '../../companion/src/core/handback.ts';
 import type { Spec, StaffPart, WorkspaceContext } from '../../companion/src/core/job.ts';
 import { modeIds } from '../../companion/src/core/modes.ts';
@@ -103,4 +104,13 @@ test('a hand-back folder is told with the id, the names, the question and the ma
 test('no beginning of the brief asks a question, so that an agent that repeats it does not either', () => {
   const brief = makeBrief(spec({}, { id: 'staffer-1-2', handback: { dir: '/h', baseline: {} } }), facts);
   for (let end = 0; end <= brief.length; end += 1) assert.equal(findQuestion(brief.slice(0, end)), null);
+});
+
+test('only implement is asked for a completion block, and its words are no block themselves', () => {
+  for (const mode of modeIds) {
+    const brief = makeBrief(spec({ mode }), facts);
+    assert.equal(brief.includes('pi-completion/v1'), mode === 'implement', mode);
+    const parsed = parseClaims(brief);
+    assert.equal(parsed.kind === 'fault' && parsed.error.code, 'NO_BLOCK');
+  }
 });

@@ -34,7 +34,7 @@ export interface ClaimVerdict {
 }
 
 /** The form in one sentence, for the brief. */
-export const claimsForm = `After that, end with one fenced block that is opened by \`\`\`completion on a line of its own and holds one JSON object: {"schema": "${claimsSchema}", "status": "done" | "partial" | "blocked", "blockedReason": "only when blocked", "summary": "one line", "commits": [{"sha": "...", "subject": "..."}], "filesChanged": ["path relative to the folder"], "tests": [{"name": "...", "result": "pass" | "fail" | "skip"}], "commands": [{"command": "...", "exitCode": 0}], "openIssues": ["..."]}. Claim only what you really did: it is checked.`;
+export const claimsForm = `After that one fenced block that is opened by \`\`\`completion on a line of its own and holds one JSON object: {"schema": "${claimsSchema}", "status": "done" | "partial" | "blocked", "blockedReason": "only when blocked", "summary": "one line", "commits": [{"sha": "...", "subject": "..."}], "filesChanged": ["path relative to the folder"], "tests": [{"name": "...", "result": "pass" | "fail" | "skip"}], "commands": [{"command": "...", "exitCode": 0}], "openIssues": ["..."]}. Claim only what you really did: it is checked.`;
 
 const most = { text: 10_000, line: 4096, entries: 1000, commits: 100 };
 

@@ -1,5 +1,6 @@
 // The modes of staff as data: who the agent is, what it must not do, in which form it answers, and what it may do by default. The
 // words around the task are put together in jobs/brief.ts.
+import { claimsForm } from './claims.ts';
 import type { Profile } from './staff.ts';
 
 export interface Mode {
@@ -67,7 +68,10 @@ export const modes: Readonly<Record<ModeId, Mode>> = {
       'Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.',
       'Commit only if the task asks for it; never push.',
     ],
-    form: ['What you changed and why (paths), which checks you ran with their results, and what is left open.'],
+    form: [
+      'What you changed and why (paths), which checks you ran with their results, and what is left open.',
+      claimsForm,
+    ],
     profile: 'standard',
   },
   ask: {

@@ -142,10 +142,11 @@ function foreign({ root, paths, git }: ClaimsPlace, name: string): string | null
 function ignoredOf(place: ClaimsPlace, names: readonly string[]): Set<string> {
   const { git, root } = place;
   if (!git || names.length === 0 || git.folder !== root) return new Set();
-  const isIgnored = (name: string): boolean => {
-    const answer = git.run(['ls-files', '--others', '--ignored', '--exclude-standard', '-z', '--', name]);
-    return answer.ok ? answer.bytes.length > 0 : answer.cut === 'output';
-  };
+  const wanted = [...new Set(names.flatMap((name) => candidates(place, name)))];
+  const answer = git.run(['ls-files', '--others', '--ignored', '--exclude-standard', '-z', '--', ...wanted]);
+  const told = answer.ok ? answer.bytes.toString('utf8').split('\0') : [];
+  const isIgnored = (name: string): boolean =>
+    told.some((one) => one === name || one.startsWith(name.endsWith('/') ? name : `${name}/`));
   return new Set(names.filter((name) => candidates(place, name).some(isIgnored)));
 }
 
