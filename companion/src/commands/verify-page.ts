@@ -8,7 +8,8 @@ import type { Rerun } from '../jobs/claims/rerun.ts';
 import type { Verification } from '../jobs/claims/verify.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import type { View } from '../jobs/view.ts';
-import { renderTable } from '../output/table.ts';
+import { cutToWidth } from '../output/width.ts';
+import { wrap } from '../output/wrap.ts';
 import { isoNow, nowMs } from '../platform/clock.ts';
 
 const order: readonly ClaimResult[] = ['contradicted', 'unverifiable', 'verified', 'recorded'];
@@ -20,7 +21,7 @@ export function claimsPage(view: View, verification: Verification, width: number
   const lines = [headline(view, verification)];
   if (verdicts.length > 0) {
     const shown = order.flatMap((result) => verdicts.filter((one) => one.result === result)).slice(0, rows);
-    lines.push(renderTable({ head: ['RESULT', 'KIND', 'CLAIM', 'WHY'], rows: shown.map(rowOf) }, width));
+    lines.push(...shown.flatMap((one) => rowOf(one, width)));
     if (verdicts.length > rows) lines.push(`... and ${verdicts.length - rows} more (--json tells all)`);
   }
   return `${lines.join('\n')}\n`;
@@ -32,8 +33,11 @@ function headline({ id }: View, { verdict, claims, verdicts, reason }: Verificat
   return `${id}: ${verdict}; it claims to be ${claims.status}\n${counts.map((pair) => pair.join(' ')).join(', ')}`;
 }
 
-function rowOf({ result, kind, claim, detail }: ClaimVerdict): string[] {
-  return [result, kind, excerpt(claim, 60), detail];
+/** On a terminal the reason goes on below itself: it is what counts. */
+function rowOf({ result, kind, claim, detail }: ClaimVerdict, width: number): string[] {
+  const indent = 14;
+  const lines = wrap(`${kind} ${excerpt(claim, 120)}: ${detail}`, Math.max(20, width - indent));
+  return lines.map((line, n) => cutToWidth(`${(n === 0 ? result : '').padEnd(indent)}${line}`, Math.max(20, width)));
 }
 
 /** Hints, and what nobody claims. */

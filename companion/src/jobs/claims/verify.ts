@@ -4,7 +4,7 @@ import type { ClaimResult, Claims, ClaimVerdict } from '../../core/claims.ts';
 import type { BlockError } from '../../core/completion-block.ts';
 import { excerpt, plainText } from '../../core/excerpt.ts';
 import type { JobState, Spec } from '../../core/job.ts';
-import { isForged } from '../may-act.ts';
+import { isForged, isOurs } from '../may-act.ts';
 import type { View } from '../view.ts';
 import type { WorkspaceChanges } from '../workspace/types.ts';
 import { claimsOf } from './answer.ts';
@@ -35,7 +35,8 @@ export interface Unclaimed {
 
 export async function verifyClaims(view: View, rerun: ((cwd: string) => Promise<Rerun>) | null): Promise<Verification> {
   const { spec, paths, state } = view;
-  if (await isForged(view))
+  // A command runs only where the caller's own launcher has put the job.
+  if (rerun ? !(await isOurs(view)) : await isForged(view))
     return nothing(
       'its spec.json was changed, or comes from another user or machine: nothing in its record can be trusted',
     );
