@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "1056103cb1e662ae";
+const buildId = "3b784ddbbba9f939";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -134,9 +134,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-TJE3OY4I.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-KQE3PAED.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-5LQ6OCUC.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-4NTY4O4W.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-Y7E6YAH6.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_ILIZNOH4.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -255,26 +255,27 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_Z37TNAS5=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-BWVCZCAM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_2WSGPQGU=load("./chunk-2WSGPQGU.js");var import_chunk_ARX3PWPD=load(
-"./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_HA5JXRUH=load(
-"./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
-"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
-"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load(
+"./ask-2F6L3MTT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_LTUGNEZV=load("./chunk-LTUGNEZV.js");var import_chunk_BLRQQFDR=load(
+"./chunk-BLRQQFDR.js");var import_chunk_GYLEDZBP=load("./chunk-GYLEDZBP.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_UTJIAXZR=load(
+"./chunk-UTJIAXZR.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_7VJPP3D2=load(
+"./chunk-7VJPP3D2.js");var import_chunk_XX754PCA=load("./chunk-XX754PCA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_WA2BFERL=load(
+"./chunk-WA2BFERL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_NFTT2FNM=load("./chunk-NFTT2FNM.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
-"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
-"./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
-"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_2WSGPQGU.makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"\
-Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex --prompt "What does this repository do?"']});
+"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load(
+"./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_LTUGNEZV.
+makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
+--prompt "What does this repository do?"']});
 
 },
 "./attach-QLASWE6X.js": function (module, exports) {
@@ -288,32 +289,32 @@ Exit codes as of wait. With --id-only it returns at once, as staffer does.",exam
 "./chunk-JSBRDJBE.js");
 
 },
-"./cancel-BRLZECVG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_6GKZVAYV=load("./chunk-6GKZVAYV.js");var import_chunk_32MTA6CI=load(
+"./cancel-CU7KWEGW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_CHEFAQBS=load("./chunk-CHEFAQBS.js");var import_chunk_32MTA6CI=load(
 "./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_NYJVJD74=load(
-"./chunk-NYJVJD74.js");var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
+"./chunk-T4JNAPAO.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_DIOASCTS=load(
+"./chunk-DIOASCTS.js");var import_chunk_35TQDG63=load("./chunk-35TQDG63.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
 "./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load(
-"./chunk-3BHDXNO3.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load(
-"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load(
-"./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
-"./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
-"./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var cancel={name:"cancel",summary:"end a job and its whole process tree",form:"ID [--why TEXT]",words:{min:1,max:1},options:{why:{kind:"t\
-ext",value:"TEXT",help:"kept in the record"},owner:{kind:"text",value:"NAME",help:"who asks (default: JOB_OWNER)"},...import_chunk_RLAEZAHM.common},notes:"Exit \
-codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik\
-3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const id=(0,import_chunk_YPCCD7EW.
-requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_NYJVJD74.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.
-owner()??null,why:input.text("why")??null});const{state,paths}=reply.view;const json={id,result:reply.result,state:state.state,error:state.error,result_path:paths.
-result};if(reply.result==="canceled"){const out=`${id}: canceled
+"./chunk-3BHDXNO3.js");var import_chunk_NHZQ27Y6=load("./chunk-NHZQ27Y6.js");var import_chunk_3LTPRSGR=load("./chunk-3LTPRSGR.js");var import_chunk_PII37J4B=load(
+"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_N7SGVGWZ=load(
+"./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
+"./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var cancel={name:"cancel",summary:"end a job and its whole process tree",form:"ID [\
+--why TEXT]",words:{min:1,max:1},options:{why:{kind:"text",value:"TEXT",help:"kept in the record"},owner:{kind:"text",value:"NAME",help:"who asks (default: JOB_\
+OWNER)"},...import_chunk_RLAEZAHM.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
+examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.
+checkRoot)(root.folder);const id=(0,import_chunk_YPCCD7EW.requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_DIOASCTS.cancelJob)(root.folder,
+id,{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null,why:input.text("why")??null});const{state,paths}=reply.view;const json={id,result:reply.
+result,state:state.state,error:state.error,result_path:paths.result};if(reply.result==="canceled"){const out=`${id}: canceled
 report: ${paths.result}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...json,...taskJson(reply.view)}}:{code:import_chunk_6PFAPK5K.exitCodes.done,out,notes:taskNotes(
 reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_HZZY6FEB.isEnded)(state)){const cause=state.error?` (${state.error.code}: ${state.error.message})`:
@@ -323,7 +324,7 @@ id,root.option))}const health=(0,import_chunk_ZX7KBW5C.healthOf)(reply.view,(0,i
 d, the job has not ended yet (${state.state}${why}); look again with:
 ${import_chunk_I3DEZP3A.nextCommands.observe(id,root.option)}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.pending,json}:{code:import_chunk_6PFAPK5K.exitCodes.pending,out:text}}};function taskNotes(view){
-if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_6GKZVAYV.runNotes)(view),...view.state.warnings.map(import_chunk_6GKZVAYV.warningNote)]}function taskJson({
+if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_CHEFAQBS.runNotes)(view),...view.state.warnings.map(import_chunk_CHEFAQBS.warningNote)]}function taskJson({
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
 
 },
@@ -377,68 +378,6 @@ foreign.size;){size=foreign.size;for(const row of rows)if(foreign.has(row.parent
 return row.pid===process.pid||tree.spared.includes(row.pid)}
 
 },
-"./chunk-2VV5USI7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_DAOF27DW=load("./chunk-\
-DAOF27DW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3RBSOS2I=load("./chun\
-k-3RBSOS2I.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./ch\
-unk-L5OZSZHI.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./\
-chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("\
-./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_RRKK2KA3.rootPaths)(question.root).shared,`${(0,
-import_chunk_L5OZSZHI.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_6GO5RDBX.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_6GO5RDBX.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_3RBSOS2I.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_RRKK2KA3.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
-import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_L5OZSZHI.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_6GO5RDBX.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_L5OZSZHI.sameMac)(await(0,import_chunk_L5OZSZHI.macOfAnswer)(rest,userKey),mac)?
-stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_6GO5RDBX.sharedBytes)??
-"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_6GO5RDBX.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
-import_chunk_L5OZSZHI.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_6GO5RDBX.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-J24LN2TK.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_6GO5RDBX.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_TUOBAW6V.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state))view=await(mayAttach?import_chunk_PISISLGS.refreshAttached:import_chunk_PISISLGS.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_HZZY6FEB.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_HZZY6FEB.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_DAOF27DW.watchFifo)((0,import_chunk_RRKK2KA3.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_6GO5RDBX.
-toolGraceMs+import_chunk_6GO5RDBX.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
-
-},
-"./chunk-2WSGPQGU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_ARX3PWPD=load("./chunk-ARX3PWPD.js");
-var import_chunk_HA5JXRUH=load("./chunk-HA5JXRUH.js");var import_chunk_74ME3HTL=load("./chunk-74ME3HTL.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");
-var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_W7HED5VZ.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_RLAEZAHM.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_RLAEZAHM.writerOptions,...import_chunk_RLAEZAHM.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_ARX3PWPD.taskOf)(context,input);const words=(0,import_chunk_74ME3HTL.onceWords)(id,input,
-(0,import_chunk_74ME3HTL.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_74ME3HTL.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_HA5JXRUH.folderOf)(context,input);const staff=(0,import_chunk_ARX3PWPD.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_ARX3PWPD.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
-
-},
 "./chunk-32CEE554.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");function whatOf(view){const{spec,
@@ -463,222 +402,6 @@ handbackSeen)(view);if(!seen)return null;const count=seen.told===0?"nothing yet"
 "":`, newest ${seen.newest}`;return`${count} in ${seen.dir}${newest}${seen.frozen?" (frozen)":""}`}
 
 },
-"./chunk-34Q5MEJF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>readUserConfig,userConfig:()=>userConfig});module.exports=stdin_exports;var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function getEnumValues(entries){
-const numericValues=Object.values(entries).filter(v=>typeof v==="number");const values=Object.entries(entries).filter(([k,_])=>numericValues.indexOf(+k)===-1).map(
-([_,v])=>v);return values}function jsonStringifyReplacer(_,value){if(typeof value==="bigint")return value.toString();return value}var Cached=class{constructor(getter){
-this._getter=getter;this._value=void 0}get value(){const getter=this._getter;if(getter!==void 0){this._value=getter();this._getter=void 0}return this._value}};function cached(getter){
-return new Cached(getter)}function nullish(input){return input===null||input===void 0}function cleanRegex(source){const start=source.startsWith("^")?1:0;const end=source.
-endsWith("$")?source.length-1:source.length;return source.slice(start,end)}function assignProp(target,prop,value){Object.defineProperty(target,prop,{value,writable:true,
-enumerable:true,configurable:true})}var captureStackTrace="captureStackTrace"in Error?Error.captureStackTrace:(..._args)=>{};function isObject(data){return typeof data===
-"object"&&data!==null&&!Array.isArray(data)}function isPlainObject(o){if(isObject(o)===false)return false;const ctor=o.constructor;if(ctor===void 0)return true;
-if(typeof ctor!=="function")return true;const prot=ctor.prototype;if(isObject(prot)===false)return false;if(Object.prototype.hasOwnProperty.call(prot,"isPrototy\
-peOf")===false){return false}return true}function shallowClone(o){if(isPlainObject(o))return{...o};if(Array.isArray(o))return[...o];if(o instanceof Map)return new Map(
-o);if(o instanceof Set)return new Set(o);return o}var propertyKeyTypes=new Set(["string","number","symbol"]);function escapeRegex(str){return str.replace(/[.*+?^${}()|[\]\\]/g,
-"\\$&")}function clone(inst,def,params){const cl=new inst._zod.constr(def??inst._zod.def);if(!def||params?.parent)cl._zod.parent=inst;return cl}function normalizeParams(_params){
-const params=_params;if(!params)return{};if(typeof params==="string")return{error:()=>params};if(params?.message!==void 0){if(params?.error!==void 0)throw new Error(
-"Cannot specify both `message` and `error` params");params.error=params.message}delete params.message;if(typeof params.error==="string")return{...params,error:()=>params.
-error};return params}function optionalKeys(shape){return Object.keys(shape).filter(k=>{return shape[k]._zod.optin!==void 0&&shape[k]._zod.optout==="optional"})}
-function aborted(x,startIndex=0){if(x.aborted===true)return true;for(let i=startIndex;i<x.issues.length;i++){if(x.issues[i]?.continue!==true){return true}}return false}
-function explicitlyAborted(x,startIndex=0){if(x.aborted===true)return true;for(let i=startIndex;i<x.issues.length;i++){if(x.issues[i]?.continue===false){return true}}
-return false}function prefixIssues(path,issues){return issues.map(iss=>{var _a2;(_a2=iss).path??(_a2.path=[]);iss.path.unshift(path);return iss})}function unwrapMessage(message){
-return typeof message==="string"?message:message?.message}function sizeCaps(defChecks){const caps=[];for(const ch of defChecks??[]){const d=ch._zod.def;if(!/_(length|size)$|_equals$/.
-test(d.check))break;const max=d.maximum??d.length??d.size;if(max>=0)caps.push([max,ch])}return caps}function attachSchema(issues,start,inst){var _a2;for(let i=start;i<
-issues.length;i++){(_a2=issues[i]).schema??(_a2.schema=inst)}}function finalizeIssue(iss,ctx,config2){var _a2;const traits=iss.inst?._zod?.traits;if(traits?.has(
-"$ZodType")){if(traits.has("$ZodCheck"))(_a2=iss).schema??(_a2.schema=iss.inst);else iss.schema=iss.inst}const schemaError=iss.schema!==iss.inst?iss.schema?._zod.
-def?.error:void 0;const message=iss.message?iss.message:unwrapMessage(iss.inst?._zod.def?.error?.(iss))??unwrapMessage(schemaError?.(iss))??unwrapMessage(ctx?.error?.(
-iss))??unwrapMessage(config2.customError?.(iss))??unwrapMessage(config2.localeError?.(iss))??"Invalid input";const full={};for(const k of Object.keys(iss)){if(k===
-"inst"||k==="schema"||k==="continue"||k==="input"||k==="__proto__")continue;full[k]=iss[k]}full.path??(full.path=[]);full.message=message;if(ctx?.reportInput){full.
-input=iss.input}return full}var highSurrogate=/[\uD800-\uDBFF]/;function codePointLength(str){const units=str.length;if(!highSurrogate.test(str))return units;let count=units;
-for(let i=0;i<units-1;i++){if((str.charCodeAt(i)&64512)===55296&&(str.charCodeAt(i+1)&64512)===56320){count--;i++}}return count}function getLengthableOrigin(input){
-if(Array.isArray(input))return"array";if(typeof input==="string")return"string";return"unknown"}function issue(...args){const[iss,input,inst]=args;if(typeof iss===
-"string"){return{message:iss,code:"custom",input,inst}}return{...iss}}function members(proto,table){for(const key in table){const desc=Object.getOwnPropertyDescriptor(
-table,key);if(desc.get)Object.defineProperty(proto,key,{...desc,enumerable:false});else defineBound(proto,key,desc.value)}}function own(inst,key,value,enumerable=true){
-Object.defineProperty(inst,key,{configurable:true,writable:true,enumerable,value});return value}function hide(inst,key,value){return own(inst,key,value,false)}function defineBound(proto,key,fn){
-Object.defineProperty(proto,key,{configurable:true,get(){return this==null?fn:own(this,key,fn.bind(this))},set(value){own(this,key,value)}})}function claim(inst,sentinel){
-const proto=Object.getPrototypeOf(inst);return sentinel in proto?void 0:proto}var installing;var broke=false;var breaker={configurable:true,get(){broke=true;return void 0}};
-function defineLazyInternal(inst,key,compute){const proto=Object.getPrototypeOf(inst._zod);if(key in proto&&installing!==inst._zod){installing=void 0;return}installing=
-inst._zod;Object.defineProperty(proto,key,{configurable:true,get(){Object.defineProperty(this,key,breaker);const outer=broke;broke=false;try{const value=compute(
-this);if(broke)delete this[key];else Object.defineProperty(this,key,{configurable:true,writable:true,value});broke=broke||outer;return value}catch(err){delete this[key];
-broke=broke||outer;throw err}},set(value){Object.defineProperty(this,key,{configurable:true,writable:true,value})}})}function installLazyProp(inst,key,make,enumerable){
-const proto=claim(inst,key);if(!proto)return;Object.defineProperty(proto,key,{configurable:true,get(){const desc={configurable:true,writable:true,enumerable,value:void 0};
-Object.defineProperty(this,key,desc);desc.value=make(this);Object.defineProperty(this,key,desc);return desc.value},set(value){Object.defineProperty(this,key,{configurable:true,
-writable:true,enumerable,value})}})}var _a;var _zodDesc={value:void 0,enumerable:false};var _E="captureStackTrace"in Error?Error:null;function newError(Definition){
-const E=_E;if(E){const saved=E.stackTraceLimit;if(typeof saved==="number"){try{E.stackTraceLimit=0}catch{_E=null;return new Definition}try{return new Definition}finally{
-E.stackTraceLimit=saved}}}return new Definition}function $constructor(name,initializer2,proto,params){const zodProto={};function Internals(def){this.def=def;this.
-constr=_;this.traits=new Set}Internals.prototype=zodProto;const protoMembers=proto;const initialized=protoMembers&&new WeakSet;function init(inst,def){if(!inst.
-_zod){_zodDesc.value=new Internals(def);try{Object.defineProperty(inst,"_zod",_zodDesc)}finally{_zodDesc.value=void 0}}else if(inst._zod.traits.has(name)){return}
-inst._zod.traits.add(name);initializer2(inst,def);if(initialized){const own2=Object.getPrototypeOf(inst);const ctorProto=inst._zod.constr.prototype;let up=own2;
-while(up&&up!==ctorProto)up=Object.getPrototypeOf(up);const target=up??own2;if(!initialized.has(target)){initialized.add(target);members(target,protoMembers)}}const proto2=_.
-prototype;for(const k in proto2){if(!Object.prototype.hasOwnProperty.call(proto2,k))continue;if(!(k in inst)){inst[k]=proto2[k].bind(inst)}}}const Parent=params?.
-Parent??Object;class Definition extends Parent{}Object.defineProperty(Definition,"name",{value:name});function _(def){const inst=params?.Parent?newError(Definition):
-this;init(inst,def);const deferred=inst._zod.deferred;if(deferred){for(const fn of deferred){fn()}inst._zod.deferred=void 0}const pp=globalThis.__zod_globalConfig?.
-postProcessor;if(pp)pp(inst);return inst}Object.defineProperty(_,"init",{value:init});Object.defineProperty(_,Symbol.hasInstance,{value:inst=>{if(params?.Parent&&
-inst instanceof params.Parent)return true;return inst?._zod?.traits?.has(name)}});Object.defineProperty(_,"name",{value:name});return _}var $ZodAsyncError=class extends Error{constructor(){
-super(`Encountered Promise during synchronous parse. Use .parseAsync() instead.`)}};(_a=globalThis).__zod_globalConfig??(_a.__zod_globalConfig={});var globalConfig=globalThis.
-__zod_globalConfig;function config(newConfig){if(newConfig)Object.assign(globalConfig,newConfig);return globalConfig}function _getMessage(){const internals=this.
-_zod;internals.message??(internals.message=JSON.stringify(internals.def,jsonStringifyReplacer,2));return internals.message}function _setMessage(value){this._zod.
-message=value}var _messageDesc={get:_getMessage,set:_setMessage,enumerable:true,configurable:true};var _issuesDesc={value:void 0,enumerable:false};var _installedToString=new WeakSet(
-[Object.prototype,Error.prototype]);var initializer=(inst,def)=>{inst.name="$ZodError";_issuesDesc.value=def;Object.defineProperty(inst,"issues",_issuesDesc);_issuesDesc.
-value=void 0;Object.defineProperty(inst,"message",_messageDesc);const proto=Object.getPrototypeOf(inst);if(!_installedToString.has(proto)){_installedToString.add(
-proto);Object.defineProperty(proto,"toString",{configurable:true,enumerable:false,get(){const value=()=>this.message;Object.defineProperty(this,"toString",{value,
-configurable:true,writable:true});return value},set(value){Object.defineProperty(this,"toString",{value,configurable:true,writable:true})}})}};var $ZodError=$constructor(
-"$ZodError",initializer);var $ZodRealError=$constructor("$ZodError",initializer,void 0,{Parent:Error});var _parse=_Err=>{const fn=(schema,value,_ctx,_params)=>{
-const ctx=_ctx?{..._ctx,async:false}:{async:false};const result=schema._zod.run({value,issues:[]},ctx);if(result instanceof Promise){throw new $ZodAsyncError}if(result.
-issues.length){const e=new(_params?.Err??_Err)(result.issues.map(iss=>finalizeIssue(iss,ctx,config())));captureStackTrace(e,_params?.callee??fn);throw e}return result.
-value};return fn};var parse=_parse($ZodRealError);var _parseAsync=_Err=>{const fn=async(schema,value,_ctx,params)=>{const ctx=_ctx?{..._ctx,async:true}:{async:true};
-let result=schema._zod.run({value,issues:[]},ctx);if(result instanceof Promise)result=await result;if(result.issues.length){const e=new(params?.Err??_Err)(result.
-issues.map(iss=>finalizeIssue(iss,ctx,config())));captureStackTrace(e,params?.callee??fn);throw e}return result.value};return fn};var parseAsync=_parseAsync($ZodRealError);
-var _safeParse=_Err=>(schema,value,_ctx)=>{const ctx=_ctx?{..._ctx,async:false}:{async:false};const result=schema._zod.run({value,issues:[]},ctx);if(result instanceof
-Promise){throw new $ZodAsyncError}return result.issues.length?failure(_Err,result.issues,ctx):{success:true,data:result.value}};var safeParse=_safeParse($ZodRealError);
-function failure(Err,issues,ctx){let error;return{success:false,get error(){if(!error){error=new Err(issues.map(iss=>finalizeIssue(iss,ctx,config())));issues=void 0;
-ctx=void 0}return error},set error(e){error=e;issues=void 0;ctx=void 0}}}var _safeParseAsync=_Err=>async(schema,value,_ctx)=>{const ctx=_ctx?{..._ctx,async:true}:
-{async:true};let result=schema._zod.run({value,issues:[]},ctx);if(result instanceof Promise)result=await result;return result.issues.length?failure(_Err,result.
-issues,ctx):{success:true,data:result.value}};var safeParseAsync=_safeParseAsync($ZodRealError);var anyString=/^[\s\S]{0,}$/;var number=/^-?\d+(?:\.\d+)?$/;var boolean=/^(?:true|false)$/i;
-var $ZodCheck=$constructor("$ZodCheck",(inst,def)=>{var _a2;inst._zod??(inst._zod={});inst._zod.def=def;(_a2=inst._zod).onattach??(_a2.onattach=[])});var _whenHasLength=payload=>{
-const val=payload.value;return!nullish(val)&&val.length!==void 0};var $ZodCheckMinLength=$constructor("$ZodCheckMinLength",(inst,def)=>{var _a2;$ZodCheck.init(inst,
-def);(_a2=inst._zod.def).when??(_a2.when=_whenHasLength);inst._zod.check=payload=>{const input=payload.value;const units=input.length;const length=typeof input===
-"string"&&units>=def.minimum&&units<def.minimum*2?codePointLength(input):units;if(length>=def.minimum)return;const origin=getLengthableOrigin(input);payload.issues.
-push({origin,code:"too_small",minimum:def.minimum,inclusive:true,input,inst,continue:!def.abort})}});var $ZodCheckStringFormat=$constructor("$ZodCheckStringForm\
-at",(inst,def)=>{var _a2,_b;$ZodCheck.init(inst,def);if(def.pattern)(_a2=inst._zod).check??(_a2.check=payload=>{def.pattern.lastIndex=0;if(def.pattern.test(payload.
-value))return;payload.issues.push({origin:"string",code:"invalid_format",format:def.format,input:payload.value,...def.pattern?{pattern:def.pattern.toString()}:{},
-inst,continue:!def.abort})});else(_b=inst._zod).check??(_b.check=()=>{})});var $ZodCheckRegex=$constructor("$ZodCheckRegex",(inst,def)=>{$ZodCheckStringFormat.init(
-inst,def);inst._zod.check=payload=>{def.pattern.lastIndex=0;if(def.pattern.test(payload.value))return;payload.issues.push({origin:"string",code:"invalid_format",
-format:"regex",input:payload.value,pattern:def.pattern.toString(),inst,continue:!def.abort})}});var version={major:4,minor:6,patch:7};var $ZodType=$constructor(
-"$ZodType",(inst,def)=>{var _a2;inst??(inst={});inst._zod.def=def;inst._zod.bag=inst._zod.bag||{};inst._zod.version=version;const defChecks=inst._zod.def.checks;
-const checks=inst._zod.traits.has("$ZodCheck")?[inst,...defChecks??[]]:defChecks?.length?[...defChecks]:[];for(const ch of checks){for(const fn of ch._zod.onattach){
-fn(inst)}}if(checks.length===0){(_a2=inst._zod).deferred??(_a2.deferred=[]);inst._zod.deferred?.push(()=>{inst._zod.run=inst._zod.parse})}else{const runChecks=(payload,checks2,ctx)=>{
-if(payload.memo)return payload;let isAborted=aborted(payload);let asyncResult;for(const ch of checks2){if(ch._zod.def.when){if(explicitlyAborted(payload))continue;
-const shouldRun=ch._zod.def.when(payload);if(!shouldRun)continue}else if(isAborted){continue}const currLen=payload.issues.length;const _=ch._zod.check(payload);
-if(_ instanceof Promise&&ctx?.async===false){throw new $ZodAsyncError}if(asyncResult||_ instanceof Promise){asyncResult=(asyncResult??Promise.resolve()).then(async()=>{
-await _;const nextLen=payload.issues.length;if(nextLen===currLen)return;attachSchema(payload.issues,currLen,inst);if(!isAborted)isAborted=aborted(payload,currLen)})}else{
-const nextLen=payload.issues.length;if(nextLen===currLen)continue;attachSchema(payload.issues,currLen,inst);if(!isAborted)isAborted=aborted(payload,currLen)}}if(asyncResult){
-return asyncResult.then(()=>{return payload})}return payload};const handleCanaryResult=(canary,payload,ctx)=>{if(aborted(canary)){canary.aborted=true;return canary}
-const checkResult=runChecks(payload,checks,ctx);if(checkResult instanceof Promise){if(ctx.async===false)throw new $ZodAsyncError;return checkResult.then(checkResult2=>inst.
-_zod.parse(checkResult2,ctx))}return inst._zod.parse(checkResult,ctx)};inst._zod.run=(payload,ctx)=>{if(ctx.skipChecks){return inst._zod.parse(payload,ctx)}if(ctx.
-direction==="backward"){const canary=inst._zod.parse({value:payload.value,issues:[]},{...ctx,skipChecks:true});if(canary instanceof Promise){return canary.then(
-canary2=>{return handleCanaryResult(canary2,payload,ctx)})}return handleCanaryResult(canary,payload,ctx)}const result=inst._zod.parse(payload,ctx);if(result instanceof
-Promise){if(ctx.async===false)throw new $ZodAsyncError;return result.then(result2=>runChecks(result2,checks,ctx))}return runChecks(result,checks,ctx)}}},{get"~s\
-tandard"(){return hide(this,"~standard",standardProps(this))},set"~standard"(value){own(this,"~standard",value)}});var toStandardResult=(r,ctx)=>r.issues.length?
-{issues:r.issues.map(iss=>finalizeIssue(iss,ctx,config()))}:{value:r.value};async function validateAsync(inst,value){const ctx={async:true};return toStandardResult(
-await inst._zod.run({value,issues:[]},ctx),ctx)}function standardProps(inst){return{validate:value=>{const ctx={async:false};try{const r=inst._zod.run({value,issues:[]},
-ctx);if(!(r instanceof Promise))return toStandardResult(r,ctx)}catch(_){}return validateAsync(inst,value)},vendor:"zod",version:1}}var $ZodString=$constructor("\
-$ZodString",(inst,def)=>{$ZodType.init(inst,def);inst._zod.pattern=def.pattern??anyString;inst._zod.parse=(payload,_)=>{if(def.coerce)try{payload.value=String(payload.
-value)}catch(_2){}if(typeof payload.value==="string")return payload;payload.issues.push({expected:"string",code:"invalid_type",input:payload.value,inst});return payload}});
-var $ZodBoolean=$constructor("$ZodBoolean",(inst,def)=>{$ZodType.init(inst,def);inst._zod.pattern=boolean;inst._zod.parse=(payload,_ctx)=>{if(def.coerce)try{payload.
-value=Boolean(payload.value)}catch(_){}const input=payload.value;if(typeof input==="boolean")return payload;payload.issues.push({expected:"boolean",code:"invali\
-d_type",input,inst});return payload}});function capSize(inst,size){const caps=sizeCaps(inst._zod.def.checks);if(!caps.length)return;const cap=Math.min(...caps.map(
-c=>c[0]));const parse2=inst._zod.parse;inst._zod.parse=(payload,ctx)=>{const n=size(payload.value);if(n>cap&&!ctx?.skipChecks&&ctx?.direction!=="backward"){for(const[
-max,ch]of sizeCaps(inst._zod.def.checks)){if(n>max&&ch._zod.def.when(payload)){const start=payload.issues.length;ch._zod.check(payload);payload.issues[start].continue=
-false;attachSchema(payload.issues,start,inst);return payload}}}return parse2(payload,ctx)}}var arraySize=input=>Array.isArray(input)?input.length:-1;function handleArrayResult(result,final,index){
-if(result.issues.length){final.issues.push(...prefixIssues(index,result.issues))}final.value[index]=result.value}var $ZodArray=$constructor("$ZodArray",(inst,def)=>{
-$ZodType.init(inst,def);const memo=globalConfig.memoizer;memo?.attach(inst);inst._zod.parse=(payload,ctx)=>{const input=payload.value;if(!Array.isArray(input)){
-payload.issues.push({expected:"array",code:"invalid_type",input,inst});return payload}payload.value=memo?memo.alloc(inst,payload,Array(input.length),ctx):Array(
-input.length);const proms=[];const abortEarly=ctx?.abortEarly;for(let i=0;i<input.length;i++){const item=input[i];const result=def.element._zod.run({value:item,
-issues:[]},ctx);if(result instanceof Promise){proms.push(result.then(result2=>handleArrayResult(result2,payload,i)))}else{handleArrayResult(result,payload,i);if(abortEarly&&
-result.issues.length!==0&&aborted(result))break}}if(proms.length){return Promise.all(proms).then(()=>payload)}return payload};capSize(inst,arraySize)});function handlePropertyResult(result,final,key,input,optin,optout){
-const isPresent=key in input;const isOptionalOut=optout==="optional";if(!isPresent&&isOptionalOut&&optin==="optional"){return}if(result.issues.length){if(optin!==
-void 0&&isOptionalOut&&!isPresent){return}final.issues.push(...prefixIssues(key,result.issues))}if(!isPresent&&optin===void 0){if(!result.issues.length){final.issues.
-push({code:"invalid_type",expected:"nonoptional",input:void 0,path:[key]})}return}if(result.value===void 0){if(isPresent||optin==="defaulted"&&!isOptionalOut){final.
-value[key]=void 0}}else{final.value[key]=result.value}}var NO_SYMBOL_KEYS=[];function normalizeDef(def){const keys=Object.keys(def.shape);const ownSymbols=Object.
-getOwnPropertySymbols(def.shape);const symbolKeys=ownSymbols.length?ownSymbols:NO_SYMBOL_KEYS;const allKeys=symbolKeys.length?[...keys,...symbolKeys]:keys;for(const k of allKeys){
-if(!def.shape?.[k]?._zod?.traits?.has("$ZodType")){throw new Error(`Invalid element at key "${String(k)}": expected a Zod schema`)}}const okeys=optionalKeys(def.
-shape);return{...def,allKeys,symbolKeys,keySet:new Set(keys),numKeys:keys.length,optionalKeys:new Set(okeys)}}function handleCatchall(proms,input,payload,ctx,def,inst,abortEarly){
-const unrecognized=[];const keySet=def.keySet;const _catchall=def.catchall._zod;const t=_catchall.def.type;const optin=_catchall.optin;const optout=_catchall.optout;
-let seen=0;for(const key in input){if(abortEarly&&payload.issues.length!==seen){if(aborted(payload,seen))break;seen=payload.issues.length}if(keySet.has(key))continue;
-if(key==="__proto__"){if(t==="never")unrecognized.push(key);continue}if(t==="never"){unrecognized.push(key);continue}const r=_catchall.run({value:input[key],issues:[]},
-ctx);if(r instanceof Promise){proms.push(r.then(r2=>handlePropertyResult(r2,payload,key,input,optin,optout)))}else{handlePropertyResult(r,payload,key,input,optin,
-optout)}}if(unrecognized.length){payload.issues.push({code:"unrecognized_keys",keys:unrecognized,input,inst,continue:true})}if(!proms.length)return payload;return Promise.
-all(proms).then(()=>{return payload})}var $ZodObject=$constructor("$ZodObject",(inst,def)=>{$ZodType.init(inst,def);const desc=Object.getOwnPropertyDescriptor(def,
-"shape");const sh=desc?.get?desc.get.raw:def.shape??{};if(sh){const get=()=>{const newSh={...sh};Object.defineProperty(def,"shape",{value:newSh});get.raw=newSh;
-return newSh};get.raw=sh;Object.defineProperty(def,"shape",{get})}const _normalized=cached(()=>normalizeDef(def));defineLazyInternal(inst,"propValues",zod=>{const shape=zod.
-def.shape;const propValues={};for(const key in shape){const field=shape[key]._zod;if(field.values){if(!Object.prototype.hasOwnProperty.call(propValues,key)){assignProp(
-propValues,key,new Set)}for(const v of field.values)propValues[key].add(v);if(field.optin!==void 0)propValues[key].add(void 0)}}return propValues});const isObject2=isObject;
-const catchall=def.catchall;let value;const memo=globalConfig.memoizer;memo?.attach(inst);inst._zod.parse=(payload,ctx)=>{value??(value=_normalized.value);const input=payload.
-value;if(!isObject2(input)){payload.issues.push({expected:"object",code:"invalid_type",input,inst});return payload}payload.value=memo?memo.alloc(inst,payload,{},
-ctx):{};const proms=[];const shape=value.shape;const abortEarly=ctx?.abortEarly;let seen=payload.issues.length;for(const key of value.allKeys){if(abortEarly&&payload.
-issues.length!==seen){if(aborted(payload,seen))break;seen=payload.issues.length}if(key==="__proto__")continue;const el=shape[key];const optin=el._zod.optin;const optout=el.
-_zod.optout;const r=el._zod.run({value:input[key],issues:[]},ctx);if(r instanceof Promise){proms.push(r.then(r2=>handlePropertyResult(r2,payload,key,input,optin,
-optout)))}else{handlePropertyResult(r,payload,key,input,optin,optout)}}if(!catchall){return proms.length?Promise.all(proms).then(()=>payload):payload}return handleCatchall(
-proms,input,payload,ctx,_normalized.value,inst,abortEarly===true)}});var $ZodRecord=$constructor("$ZodRecord",(inst,def)=>{$ZodType.init(inst,def);const memo=globalConfig.
-memoizer;memo?.attach(inst);inst._zod.parse=(payload,ctx)=>{const input=payload.value;if(!isPlainObject(input)){payload.issues.push({expected:"record",code:"inv\
-alid_type",input,inst});return payload}const proms=[];const values=def.keyType._zod.values;if(values&&!def.partial){payload.value=memo?memo.alloc(inst,payload,{},
-ctx):{};const recordKeys=new Set;for(const key of values){if(typeof key==="string"||typeof key==="number"||typeof key==="symbol"){recordKeys.add(typeof key==="n\
-umber"?key.toString():key);if(key==="__proto__")continue;const keyResult=def.keyType._zod.run({value:key,issues:[]},ctx);if(keyResult instanceof Promise){throw new Error(
-"Async schemas not supported in object keys currently")}if(keyResult.issues.length){payload.issues.push({code:"invalid_key",origin:"record",issues:keyResult.issues.
-map(iss=>finalizeIssue(iss,ctx,config())),input:key,path:[key],inst});continue}const outKey=keyResult.value;if(outKey==="__proto__")continue;const result=def.valueType.
-_zod.run({value:input[key],issues:[]},ctx);if(result instanceof Promise){proms.push(result.then(result2=>{if(result2.issues.length){payload.issues.push(...prefixIssues(
-key,result2.issues))}payload.value[outKey]=result2.value}))}else{if(result.issues.length){payload.issues.push(...prefixIssues(key,result.issues))}payload.value[outKey]=
-result.value}}}let unrecognized;for(const key in input){if(!recordKeys.has(key)){if(def.mode==="loose"){if(key==="__proto__")continue;payload.value[key]=input[key]}else{
-unrecognized=unrecognized??[];unrecognized.push(key)}}}if(unrecognized&&unrecognized.length>0){payload.issues.push({code:"unrecognized_keys",input,inst,keys:unrecognized,
-continue:true})}}else{payload.value=memo?memo.alloc(inst,payload,{},ctx):{};let unrecognized;for(const key of Reflect.ownKeys(input)){if(key==="__proto__")continue;
-if(!Object.prototype.propertyIsEnumerable.call(input,key))continue;let keyResult=def.keyType._zod.run({value:key,issues:[]},ctx);if(keyResult instanceof Promise){
-throw new Error("Async schemas not supported in object keys currently")}const checkNumericKey=typeof key==="string"&&number.test(key)&&keyResult.issues.length;if(checkNumericKey){
-const retryResult=def.keyType._zod.run({value:Number(key),issues:[]},ctx);if(retryResult instanceof Promise){throw new Error("Async schemas not supported in obj\
-ect keys currently")}if(retryResult.issues.length===0){keyResult=retryResult}}if(keyResult.issues.length){if(def.mode==="loose"){payload.value[key]=input[key]}else if(values){
-unrecognized=unrecognized??[];unrecognized.push(key)}else{payload.issues.push({code:"invalid_key",origin:"record",issues:keyResult.issues.map(iss=>finalizeIssue(
-iss,ctx,config())),input:key,path:[key],inst})}continue}const outKey=keyResult.value;if(outKey==="__proto__")continue;const result=def.valueType._zod.run({value:input[key],
-issues:[]},ctx);if(result instanceof Promise){proms.push(result.then(result2=>{if(result2.issues.length){payload.issues.push(...prefixIssues(key,result2.issues))}
-payload.value[outKey]=result2.value}))}else{if(result.issues.length){payload.issues.push(...prefixIssues(key,result.issues))}payload.value[outKey]=result.value}}
-if(unrecognized&&unrecognized.length>0){payload.issues.push({code:"unrecognized_keys",input,inst,keys:unrecognized,continue:true})}}if(proms.length){return Promise.
-all(proms).then(()=>payload)}return payload}});var $ZodEnum=$constructor("$ZodEnum",(inst,def)=>{$ZodType.init(inst,def);const values=getEnumValues(def.entries);
-const valuesSet=new Set(values);inst._zod.values=valuesSet;defineLazyInternal(inst,"pattern",zod=>{const patternValues=getEnumValues(zod.def.entries).filter(k=>propertyKeyTypes.
-has(typeof k));return new RegExp(patternValues.length?`^(${patternValues.map(o=>escapeRegex(o.toString())).join("|")})$`:"^[^\\s\\S]$")});inst._zod.parse=(payload,_ctx)=>{
-const input=payload.value;if(valuesSet.has(input)){return payload}payload.issues.push({code:"invalid_value",values,input,inst});return payload}});function handleOptionalResult(payload,result){
-payload.value=result.issues.length?void 0:result.value;return payload}var $ZodOptional=$constructor("$ZodOptional",(inst,def)=>{$ZodType.init(inst,def);defineLazyInternal(
-inst,"optin",zod=>zod.def.innerType._zod.optin==="defaulted"?"defaulted":"optional");inst._zod.optout="optional";defineLazyInternal(inst,"values",zod=>{const values=zod.
-def.innerType._zod.values;return values?new Set([...values,void 0]):void 0});defineLazyInternal(inst,"pattern",zod=>{const pattern=zod.def.innerType._zod.pattern;
-return pattern?new RegExp(`^(${cleanRegex(pattern.source)})?$`):void 0});inst._zod.parse=(payload,ctx)=>{if(payload.value===void 0){if(def.innerType._zod.optin!==
-"defaulted")return payload;const result=def.innerType._zod.run({value:payload.value,issues:[]},ctx);if(result instanceof Promise)return result.then(result2=>handleOptionalResult(
-payload,result2));return handleOptionalResult(payload,result)}return def.innerType._zod.run(payload,ctx)}});var $ZodDefault=$constructor("$ZodDefault",(inst,def)=>{
-$ZodType.init(inst,def);inst._zod.optin="defaulted";defineLazyInternal(inst,"values",zod=>zod.def.innerType._zod.values);inst._zod.parse=(payload,ctx)=>{if(ctx.
-direction==="backward"){return def.innerType._zod.run(payload,ctx)}if(payload.value===void 0){payload.value=def.defaultValue;return payload}const result=def.innerType.
-_zod.run(payload,ctx);if(result instanceof Promise){return result.then(result2=>handleDefaultResult(result2,def))}return handleDefaultResult(result,def)}});function handleDefaultResult(payload,def){
-if(payload.value===void 0){payload.value=def.defaultValue}return payload}var $ZodCustom=$constructor("$ZodCustom",(inst,def)=>{$ZodCheck.init(inst,def);$ZodType.
-init(inst,def);inst._zod.parse=(payload,_)=>{return payload};inst._zod.check=payload=>{const input=payload.value;const r=def.fn(input);if(r instanceof Promise){
-return r.then(r2=>handleRefineResult(r2,payload,input,inst))}handleRefineResult(r,payload,input,inst);return}});function handleRefineResult(result,payload,input,inst){
-if(!result){const _iss={code:"custom",input,inst,path:[...inst._zod.def.path??[]],continue:!inst._zod.def.abort};if(inst._zod.def.params)_iss.params=inst._zod.def.
-params;payload.issues.push(issue(_iss))}}function snapshotChecks(def){if(def.checks)def.checks=[...def.checks];return def}function _string(Class,params){return new Class(
-snapshotChecks({type:"string",...normalizeParams(params)}))}function _boolean(Class,params){return new Class({type:"boolean",...normalizeParams(params)})}function _minLength(minimum,params){
-return new $ZodCheckMinLength({check:"min_length",...normalizeParams(params),minimum})}function _regex(pattern,params){return new $ZodCheckRegex({check:"string_\
-format",format:"regex",...normalizeParams(params),pattern})}function _refine(Class,fn,_params){const schema=new Class({type:"custom",check:"custom",fn,...normalizeParams(
-_params)});return schema}var ZodMiniType=$constructor("ZodMiniType",(inst,def)=>{if(!inst._zod)throw new Error("Uninitialized schema in ZodMiniType.");$ZodType.
-init(inst,def);inst.def=def;inst.type=def.type},{get with(){return this.check},set with(value){own(this,"with",value)},parse(data,params){return parse(this,data,
-params,{callee:this.parse})},parseAsync(data,params){return parseAsync(this,data,params,{callee:this.parseAsync})},safeParse(data,params){return safeParse(this,
-data,params)},safeParseAsync(data,params){return safeParseAsync(this,data,params)},check(...checks){const def=this.def;return this.clone({...def,checks:[...def.
-checks??[],...checks.map(ch=>typeof ch==="function"?{_zod:{check:ch,def:{check:"custom"},onattach:[]}}:ch)]},{parent:true})},clone(_def,params){return clone(this,
-_def,params)},brand(){return this},register(reg,meta2){reg.add(this,meta2);return this},apply(fn,...args){return args.length===0?fn(this):fn(this,...args)}});var ZodMiniString=$constructor(
-"ZodMiniString",(inst,def)=>{$ZodString.init(inst,def);ZodMiniType.init(inst,def)});function string2(params){return _string(ZodMiniString,params)}var ZodMiniBoolean=$constructor(
-"ZodMiniBoolean",(inst,def)=>{$ZodBoolean.init(inst,def);ZodMiniType.init(inst,def)});function boolean2(params){return _boolean(ZodMiniBoolean,params)}var ZodMiniArray=$constructor(
-"ZodMiniArray",(inst,def)=>{$ZodArray.init(inst,def);ZodMiniType.init(inst,def)});function array(element,params){return new ZodMiniArray({type:"array",element,...normalizeParams(
-params)})}var ZodMiniObject=$constructor("ZodMiniObject",(inst,def)=>{$ZodObject.init(inst,def);ZodMiniType.init(inst,def);installLazyProp(inst,"shape",self=>self.
-_zod.def.shape,false)});function object(shape,params){const def={type:"object",shape:shape??{},...normalizeParams(params)};return new ZodMiniObject(def)}var ZodMiniRecord=$constructor(
-"ZodMiniRecord",(inst,def)=>{$ZodRecord.init(inst,def);ZodMiniType.init(inst,def)});function record(keyType,valueType,params){if(!valueType||!valueType._zod){return new ZodMiniRecord(
-{type:"record",keyType:string2(),valueType:keyType,...normalizeParams(valueType)})}return new ZodMiniRecord({type:"record",keyType,valueType,...normalizeParams(
-params)})}function partialRecord(keyType,valueType,params){return new ZodMiniRecord({type:"record",keyType,valueType,...normalizeParams(params),partial:true})}var ZodMiniEnum=$constructor(
-"ZodMiniEnum",(inst,def)=>{$ZodEnum.init(inst,def);ZodMiniType.init(inst,def);inst.options=[...inst._zod.values]});function _enum(values,params){const entries=Array.
-isArray(values)?Object.fromEntries(values.map(v=>[v,v])):values;return new ZodMiniEnum({type:"enum",entries,...normalizeParams(params)})}var ZodMiniOptional=$constructor(
-"ZodMiniOptional",(inst,def)=>{$ZodOptional.init(inst,def);ZodMiniType.init(inst,def)});function optional(innerType){return new ZodMiniOptional({type:"optional",
-innerType})}var ZodMiniDefault=$constructor("ZodMiniDefault",(inst,def)=>{$ZodDefault.init(inst,def);ZodMiniType.init(inst,def)});function _default(innerType,defaultValue){
-return new ZodMiniDefault({type:"default",innerType,get defaultValue(){return typeof defaultValue==="function"?defaultValue():shallowClone(defaultValue)}})}var ZodMiniCustom=$constructor(
-"ZodMiniCustom",(inst,def)=>{$ZodCustom.init(inst,def);ZodMiniType.init(inst,def)});function refine(fn,_params={}){return _refine(ZodMiniCustom,fn,_params)}var backendName=string2().
-check(_regex(/^[a-z][a-z0-9-]{0,30}$/));var mode=_enum(import_chunk_W7HED5VZ.modeIds);var customBackend=object({argv:array(string2()).check(_minLength(1)),prompt:_default(
-_enum(["stdin","file","argument"]),"stdin"),brief:_default(boolean2(),false)}).check(refine(({prompt,brief})=>!(brief&&prompt==="argument"),{path:["brief"],error:'\
-cannot go with "prompt": "argument", whose length is limited; use stdin or file'}));var userConfig=object({backends:_default(record(backendName,customBackend),{}),
-default_backend:optional(string2()),default_backends:optional(partialRecord(mode,string2())),notify:optional(array(string2()).check(_minLength(1))),restrict:optional(
-array(mode))});function readUserConfig(){const file=(0,import_chunk_KBYANBJG.userConfigFile)();const facts=file===void 0?void 0:lookAt(file);if(file===void 0||!facts)
-return{backends:{}};if(facts.kind==="file"&&(facts.uid!==process.getuid?.()||(facts.mode&18)!==0)){throw refused(file,"others own it or may write it")}const text=readWhole(
-file);const fault=(0,import_chunk_35CMASYX.jsonFault)(text);if(fault!==null)throw refused(file,`it is no JSON: ${fault}`);const parsed=userConfig.safeParse(JSON.
-parse(text));if(parsed.success)return parsed.data;const issue2=parsed.error.issues[0];throw refused(file,`${issue2?.path.join(".")||"it"}: ${issue2?.message??"w\
-rong form"}`)}function lookAt(file){try{return(0,import_chunk_S7M4UBSY.factsOf)(file)}catch(error){throw refused(file,`it cannot be read (${(0,import_chunk_NVPF5LEY.
-errnoOf)(error)})`,"set XDG_CONFIG_HOME to a folder that you may use")}}function readWhole(file){let text;try{text=(0,import_chunk_527JQF7V.readText)(file)}catch(error){
-throw refused(file,`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}if(text===void 0)throw refused(file,"it is no regular file");return text}
-function refused(file,reason,next=form){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config ${file}: ${reason}`,next)}var form='the f\
-orm is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}, "notify": ["PROGRAM"]}';
-
-},
 "./chunk-35CMASYX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{jsonFault:()=>jsonFault});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function jsonFault(text){
 const message=parseFault(text);if(message===null)return null;const[,told]=/at position (\d+)/.exec(message)??[];const at=told===void 0?findEnd(text):Number(told);
@@ -686,6 +409,67 @@ const before=text.slice(0,at).split("\n");const[words]=message.split(/ in JSON a
 at(-1)??"").length+1})`}function parseFault(text){try{JSON.parse(text);return null}catch(error){return(0,import_chunk_NVPF5LEY.messageOf)(error)}}function findEnd(text){
 let[fine,wrong]=[0,text.length+1];while(wrong-fine>1){const middle=Math.floor((fine+wrong)/2);if(parseFault(text.slice(0,middle))?.startsWith("Unexpected token"))
 wrong=middle;else fine=middle}return fine}
+
+},
+"./chunk-35TQDG63.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_6GO5RDBX.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_HZZY6FEB.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_ZX7KBW5C.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_ZX7KBW5C.
+livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_ZX7KBW5C.
+watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
+{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
+evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
+var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
+1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
+throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_HZZY6FEB.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
+monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
+view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_HZZY6FEB.isEnded)(view.state)||told.signal.aborted||
+told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
+told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
+pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
+0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
+const isArmed=(0,import_chunk_HZZY6FEB.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_DAOF27DW.
+watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
+()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
+monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
+view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
+monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
+length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_HZZY6FEB.
+isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_HZZY6FEB.conditionOf)(
+view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_5Z3IZCRM.
+sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
+1e3,untilDue(view)+import_chunk_HZZY6FEB.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_EENKPOPM.
+instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
+import_chunk_5FOKRKRZ.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
+(0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
+e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_AJRNZQVF.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
+wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
+ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_ZX7KBW5C.
+findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
+max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
+choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_ZX7KBW5C.monitorAttention)(
+view,(0,import_chunk_HZZY6FEB.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
+this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
+tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
+WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;
+const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
+()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
+until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
+until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
+watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_HZZY6FEB.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
+beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
+get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_RRKK2KA3.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
+isGiven:false})}
 
 },
 "./chunk-3BHDXNO3.js": function (module, exports) {
@@ -699,6 +483,114 @@ changed))onChange();if(events>mostEvents)stop()});watchers.push(watcher);watcher
 isFolder)(target))listen(import_node_path.default.dirname(target),changed=>changed===null||changed===name);return stop}function onEachChange(target,onChange,onLost=()=>void 0){
 let watcher;const stop=()=>{watcher?.close();watcher=void 0};try{watcher=(0,import_node_fs.watch)(target,{persistent:false})}catch{return void 0}watcher.on("cha\
 nge",onChange).on("error",()=>{stop();onLost()});return stop}
+
+},
+"./chunk-3LTPRSGR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{compareWorkspace:()=>compareWorkspace,isChanges:()=>isChanges,isSnapshot:()=>isSnapshot});module.exports=stdin_exports;
+var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
+var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");
+var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var text=value=>typeof value==="string";var flag=value=>typeof value==="boolean";var count=value=>Number.isSafeInteger(
+value)&&value>=0;var textOrNull=value=>value===null||text(value);var commit=value=>value===null||text(value)&&/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);var optional=shape=>value=>value===
+void 0||shape(value);var nullOr=shape=>value=>value===null||shape(value);var oneOf=(...words)=>value=>words.includes(value);var list=shape=>value=>Array.isArray(
+value)&&value.every(shape);var record=shapes=>value=>isRecord(value)&&Object.entries(shapes).every(([name,shape])=>shape(value[name]));var allOf=shape=>value=>isRecord(
+value)&&Object.values(value).every(shape);function isRecord(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}var nameInside=value=>text(
+value)&&!`/${value}/`.includes("/../")&&!value.startsWith("/");var entry=record({path:nameInside,xy:text,head:textOrNull,index:textOrNull,tree_mode:textOrNull,from:optional(
+nameInside),mode:textOrNull,content:textOrNull,stat:textOrNull});var names=allOf(value=>value!==null&&commit(value));var row=length=>value=>Array.isArray(value)&&
+value.length===length&&nameInside(value[0])&&value.every(text);var snapshot=record({schema:oneOf(1),cwd:text,at:value=>text(value)&&Number.isFinite(Date.parse(value)),
+git:nullOr(record({root:text,hash:oneOf("sha1","sha256"),head:commit,branch:textOrNull,subject:textOrNull,refs:nullOr(names),refs_rest:nullOr(record({count,digest:text})),
+elsewhere:names})),reason:textOrNull,exclude:list(text),entries:list(entry),rest:nullOr(record({count,files:list(row(4)),digest:textOrNull})),files:nullOr(list(
+row(3))),exact:flag});var changes=record({files:list(record({path:text,change:oneOf("added","modified","deleted","renamed"),from:optional(text),was_dirty:flag,committed:flag})),
+file_count:count,dirty_before:list(text),dirty_before_count:count,dirty_committed:list(text),dirty_committed_count:count,dirty_after:count,commits:list(record({
+sha:text,subject:text})),commit_count:count,head:record({before:textOrNull,after:textOrNull,moved:oneOf("forward","elsewhere",null)}),branch:record({before:textOrNull,
+after:textOrNull}),refs_changed:list(text),index_changed:flag,beyond:list(text),exact:flag,unchanged:flag,reason:textOrNull});function isSnapshot(value){return snapshot(
+value)}function isChanges(value){return changes(value)}var emptyTree={sha1:"4b825dc642cb6eb9a060e54bf8d69288fbee4904",sha256:"6ef19b41225c5369f1c104d45d8d85efa9\
+b057b53b14b4b9b939dd74decc5321"};function readTreeChanges(git,hash,heads){const ask=(...renames)=>git.run([...["diff-tree","-r","-z","--raw","--no-abbrev","--no\
+-ext-diff","--no-textconv",...renames],...[heads.before??emptyTree[hash],heads.after??emptyTree[hash],"--"]]);const found=ask("-M","-l1000");const answer=found.
+ok?found:ask("--no-renames");return answer.ok?parseRaw(answer.bytes):void 0}function parseRaw(bytes){const changes2=new Map;const items=bytes.toString("latin1").
+split("\0");for(let at=0;at<items.length;at+=1){const[,modes]=/^:(.*)$/.exec(items[at]??"")??[];if(modes===void 0)continue;const[oldMode="",newMode="",oldName="",
+newName="",letter=""]=modes.split(" ");const before=/^0*$/.test(oldMode)?null:`${oldMode} ${oldName}`;const after=/^0*$/.test(newMode)?null:`${newMode} ${newName}`;
+at+=1;const name=(0,import_chunk_5JK4ZPRS.nameOf)(items[at]??"");if(!/^[RC]/.test(letter)){changes2.set(name,{before,after});continue}at+=1;const target=(0,import_chunk_5JK4ZPRS.
+nameOf)(items[at]??"");if(letter.startsWith("R"))changes2.set(name,{before,after:null});changes2.set(target,{before:null,after,...letter.startsWith("R")?{from:name}:
+{}})}return changes2}function readMove(git,before,after){if(before===after)return null;if(before===null)return"forward";if(after===null)return"elsewhere";return git.
+run(["merge-base","--is-ancestor",before,after]).ok?"forward":"elsewhere"}var commitLimit=20;function readNewCommits(git,before,after,tips){const refs=[...Object.
+values(before.refs??{}),...Object.values(before.elsewhere)];const known=new Set([before.head,...refs].filter(name=>name!==null));const fresh=[after.head,...tips].
+filter(name=>name!==null&&!known.has(name));if(fresh.length===0)return{commits:[],commit_count:0};const input=`${[...new Set(fresh),...[...known].map(name=>`^${name}`)].
+join("\n")}
+`;const count2=git.run(["rev-list","--count","--ignore-missing","--stdin"],{input});const listed2=git.run([...["rev-list",`--max-count=${commitLimit}`,"--topo-o\
+rder","--ignore-missing"],...["--encoding=UTF-8","--format=%s","--stdin"]],{input});if(!count2.ok||!listed2.ok)return void 0;const lines=listed2.bytes.toString(
+"latin1").split("\n");const commits=lines.flatMap((line,at)=>at%2===0&&line.startsWith("commit ")?[{sha:line.slice(7),subject:(0,import_chunk_5JK4ZPRS.nameOf)(lines[at+
+1]??"")}]:[]);return{commits,commit_count:Number(count2.bytes.toString("latin1"))}}function comparePlain(before,after){const[known,now]=[filesOf(before),filesOf(
+after)];const looker=(0,import_chunk_5JK4ZPRS.makeLooker)(after.cwd);const changes2=[];for(const path of[...new Set([...known.keys(),...now.keys()])].sort()){const was=known.
+get(path)??null;const is=now.get(path)??(after.exact?null:lookNow(path));if(was?.mode===is?.mode&&was?.content===is?.content)continue;const isOld=!was&&!before.
+exact&&(looker.look(path)?.changedMs??0)<Date.parse(before.at)-2e3;if(!isOld)changes2.push({path,was,is,was_dirty:false,committed:false})}return changes2;function lookNow(path){
+const facts=looker.look(path);return facts&&facts.kind!=="folder"?{mode:facts.mode,content:facts.stat}:null}}function compareUnasked(before){const looker=(0,import_chunk_5JK4ZPRS.
+makeLooker)(before.git.root);const paths={changes:[],untouched:[],swallowed:[]};for(const[path,entry2]of(0,import_chunk_HDW3QKWP.entriesOf)(before)){const facts=looker.
+look(path);if(!(0,import_chunk_HDW3QKWP.isDirty)(entry2)||entry2.mode==="160000")continue;const now=facts&&facts.kind!=="folder"?facts:null;const isSame2=now?now.
+mode===entry2.mode&&now.stat===entry2.stat:entry2.mode===null;const sideOf2=side=>({mode:side.mode,content:side.stat});const was=entry2.mode===null?null:sideOf2(
+{mode:entry2.mode,stat:entry2.stat});if(isSame2)paths.untouched.push(path);else paths.changes.push({path,was,is:now&&sideOf2(now),was_dirty:true,committed:false})}
+return paths}function filesOf({files}){return new Map((files??[]).map(([path,mode,stat])=>[path,{mode,content:stat}]))}var emptyBlobs=new Set(["e69de29bb2d1d643\
+4b8b29ae775ad8c2e48c5391","473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"]);function pairRenames(changes2){const gone=new Map(changes2.filter(
+({was,is})=>was&&!is).map(change=>[change.path,change]));const byContent=new Map;for(const change of gone.values()){const key=change.was&&contentKey(change.was);
+if(key)byContent.set(key,[...byContent.get(key)??[],change])}const taken=new Set;const originOf=new Map;const take=(change,origin)=>{if(!origin||taken.has(origin.
+path))return;taken.add(origin.path);originOf.set(change.path,origin)};const fresh=changes2.filter(({was,is})=>!was&&is);for(const change of fresh)if(change.from!==
+void 0)take(change,gone.get(change.from));for(const change of fresh){const key=change.is&&contentKey(change.is);if(!key||originOf.has(change.path))continue;const free=(byContent.
+get(key)??[]).filter(({path})=>!taken.has(path));const namesake=free.find(({path})=>lastPart(path)===lastPart(change.path));take(change,namesake??(emptyBlobs.has(
+change.is?.content??"")?void 0:free[0]))}return changes2.filter(({path})=>!taken.has(path)).map(({from:_,...change})=>{const origin=originOf.get(change.path);if(!origin)
+return change;return{...change,from:origin.path,was_dirty:change.was_dirty||origin.was_dirty}})}function contentKey({mode,content}){return content===null?null:`${mode.
+slice(0,3)} ${content}`}function lastPart(path){return path.slice(path.lastIndexOf("/")+1)}function comparePaths(moments){const known=(0,import_chunk_HDW3QKWP.entriesOf)(
+moments.before);const now=(0,import_chunk_HDW3QKWP.entriesOf)(moments.after);const names2=new Set([...known.keys(),...now.keys(),...moments.tree.keys()]);const isHidden=makeHidden(
+moments,names2);const changes2=[];const untouched=[];const swallowed=[];const isInMoved=makeInMoved(known,now);for(const name of[...names2].sort()){const[b,a,t]=[
+known.get(name),now.get(name),moments.tree.get(name)];const sides=b?sinceDirty(name,b,a,moments):a?sinceClean(name,a,moments,isHidden):inTree(t);const was_dirty=b!==
+void 0&&b.xy!=="..";if(sides&&(sides.was||sides.is)){const from=a?.from??t?.from;changes2.push({path:name,...sides,was_dirty,committed:t!==void 0,...from?{from}:
+{}})}else if(was_dirty)(a===void 0&&(t||isInMoved(name))?swallowed:untouched).push(name)}return{changes:changes2,untouched,swallowed}}function makeInMoved(known,now){
+const moved=[...now.values()].filter(({path,mode,content,head:head2})=>{const before=known.get(path);return mode==="160000"&&content!==(before?before.content:head2?.
+split(" ")[1])}).map(({path})=>`${path}/`);return name=>moved.some(folder=>name.startsWith(folder))}function sinceDirty(name,b,a,moments){const now=a??measureNow(
+name,b,moments);return isSame(b,now)?void 0:{was:sideOf(b),is:sideOf(now)}}function measureNow(name,b,{looker,tree}){const facts=looker.look(name);if(!facts)return import_chunk_5JK4ZPRS.
+nothing;if(facts.kind!=="folder"){const algorithm=b.content?.length===64?"sha256":"sha1";if(b.content===null&&b.mode!==null)return{mode:facts.mode,content:null,
+stat:facts.stat};return(0,import_chunk_5JK4ZPRS.measureRaw)(looker,name,facts,algorithm)}const commit2=(tree.get(name)?.after??b.head)?.split(" ")[1];return b.mode===
+"160000"&&commit2!==void 0?{mode:"160000",content:commit2,stat:null}:import_chunk_5JK4ZPRS.nothing}function isSame(b,now){if(b.mode!==now.mode)return false;if(b.
+mode===null)return true;return b.content!==null&&now.content!==null?b.content===now.content:b.stat===now.stat}function sinceClean(name,a,{tree,overlooked,before},isHidden){
+const t=tree.get(name);const base=a.xy===".."?overlooked.get(name)??null:t?t.before:a.head;const was=sideOfTree(base);if(base===null)return a.mode===null||isHidden(
+a)?void 0:{was,is:sideOf(a)};if((0,import_chunk_HDW3QKWP.isCutOff)(before)&&isHidden(a))return void 0;const isStaged2=a.xy[1]==="."&&a.xy!==".."&&a.index!==null&&
+!a.index.startsWith("u");const is=isStaged2?sideOfTree(a.index):sideOf({...a,mode:(a.mode&&a.tree_mode)??a.mode});if(was&&is&&was.mode===is.mode&&was.content===
+is.content)return void 0;return{was,is}}function inTree(t){return t&&{was:sideOfTree(t.before),is:sideOfTree(t.after)}}function makeHidden({before,looker},names2){
+const mayHide=(0,import_chunk_HDW3QKWP.isCutOff)(before)||[...names2].some(name=>/(?:^|\/)\.gitignore$/.test(name));const margin=2e3;return a=>mayHide&&(looker.
+look(a.path)?.changedMs??Number.POSITIVE_INFINITY)<Date.parse(before.at)-margin}function sideOf({mode,content,stat}){return mode===null?null:{mode,content:content??
+stat}}function sideOfTree(base){const[mode,content=null]=base?.split(" ")??[];return mode===void 0?null:{mode,content}}var listed={files:200,dirty:50,refs:50,nameBytes:1e3};
+function compareWorkspace(before,after,{budgetMs=import_chunk_6GO5RDBX.captureBudgetMs,mostFiles=listed.files}={}){const changes2=compareAll(before,after,budgetMs);
+return{...changes2,files:changes2.files.slice(0,mostFiles)}}function compareAll(before,after,budgetMs){if(!isSnapshot(before))return untold("the record of the w\
+orkspace at the start is damaged",null,null);const{git,cwd,exclude}=before;if(git===null){const now2=after.git===null&&after.cwd===cwd?after:(0,import_chunk_5JK4ZPRS.
+captureWorkspace)(cwd,{exclude,plain:true,budgetMs});const changes2=comparePlain(before,now2);const exact=before.exact&&now2.exact;return finish({...nothingMoved(
+null,null),...noPaths,changes:changes2,exact,reason:before.reason})}const isElsewhere=after.git?after.git.root!==git.root:after.reason===import_chunk_5JK4ZPRS.notInGit;
+const now=isElsewhere?(0,import_chunk_5JK4ZPRS.captureWorkspace)(git.root,{exclude,budgetMs}):after;if(now.git?.root===git.root)return compareGit({...before,git},
+{...now,git:now.git},(0,import_chunk_CL3BCQKO.monotonicMs)()+budgetMs);const reason=now.reason??"the repository is gone";return untold(reason,git,null,reason===
+import_chunk_5JK4ZPRS.notInGit?noPaths:compareUnasked({...before,git}))}function compareGit(before,after,until){const[was,is]=[before.git,after.git];const opened=(0,
+import_chunk_TBCWJDPA.openGit)(is.root,{until});if("reason"in opened)return untold(opened.reason,was,is);const{git}=opened;const moved=readMove(git,was.head,is.
+head);const tree=moved===null?new Map:readTreeChanges(git,is.hash,head(was,is));const refs=(0,import_chunk_5JK4ZPRS.compareRefs)(was,is);const commits=readNewCommits(
+git,was,is,refs.tips);const looker=(0,import_chunk_5JK4ZPRS.makeLooker)(is.root,until);const overlooked=newlyOverlooked(git,before,after);const moments={before,
+after,tree:tree??new Map,looker,overlooked};const isMore=before.rest?.digest!==after.rest?.digest&&((0,import_chunk_HDW3QKWP.isCutOff)(before)||(0,import_chunk_HDW3QKWP.
+isCutOff)(after));const isKnown=tree!==void 0&&commits!==void 0&&refs.exact&&(0,import_chunk_CL3BCQKO.monotonicMs)()<until;return finish({...nothingMoved(was,is),
+...comparePaths(moments),dirty_after:(0,import_chunk_HDW3QKWP.countDirty)(after),commits:commits?.commits??[],commit_count:commits?.commit_count??0,head:{...head(
+was,is),moved},refs_changed:refs.changed,index_changed:isIndexChanged(before,after,moments.tree),exact:before.exact&&after.exact&&isKnown,beyond:[...isMore?[`un\
+committed files beyond the first ${import_chunk_5JK4ZPRS.limits.entries+import_chunk_5JK4ZPRS.limits.brief}`]:[],...refs.isMore?[`branches beyond the first ${import_chunk_5JK4ZPRS.
+refLimits.names}`]:[]],reason:after.reason??before.reason})}function head(was,is){return{before:was.head,after:is.head}}function newlyOverlooked(git,was,is){const known=(0,
+import_chunk_HDW3QKWP.entriesOf)(was);const names2=is.entries.filter(({path,xy})=>xy===".."&&!known.has(path)).map(({path})=>path);if(names2.length===0||was.git.
+head===null)return new Map;const answer=git.run(["ls-tree","-r","-z","--full-tree",was.git.head]);const wanted=new Set(names2);const lines=answer.ok?answer.bytes.
+toString("latin1").split("\0"):[];return new Map(lines.flatMap(line=>{const[,mode,name,path=""]=/^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line)??[];return mode!==void 0&&
+wanted.has((0,import_chunk_5JK4ZPRS.nameOf)(path))?[[(0,import_chunk_5JK4ZPRS.nameOf)(path),`${mode} ${name}`]]:[]}))}function isIndexChanged(was,is,tree){const[
+known,now]=[(0,import_chunk_HDW3QKWP.entriesOf)(was),(0,import_chunk_HDW3QKWP.entriesOf)(is)];const isCut=(0,import_chunk_HDW3QKWP.isCutOff)(was)||(0,import_chunk_HDW3QKWP.
+isCutOff)(is);return[...new Set([...known.keys(),...now.keys(),...tree.keys()])].some(name=>{const[b,a,t]=[known.get(name),now.get(name),tree.get(name)];if(b?.xy===
+".."||a?.xy===".."||isCut&&!(a&&b))return false;if(b?.isBrief||a?.isBrief)return isStaged(b)!==isStaged(a);const before=b?b.index:t?t.before:a?.head??null;const after=a?
+a.index:t?t.after:b?.head??null;return before!==after})}function isStaged(entry2){return entry2!==void 0&&!/^[.?]/.test(entry2.xy)}var noPaths={changes:[],untouched:[],
+swallowed:[]};function nothingMoved(was,is){return{commits:[],commit_count:0,dirty_after:0,head:{before:was?.head??null,after:is?.head??null,moved:null},branch:{
+before:was?.branch??null,after:is?.branch??null},refs_changed:[],index_changed:false,beyond:[]}}function untold(reason,was,is,paths=noPaths){const changes2=finish(
+{...nothingMoved(was,is),...paths,exact:false,reason});return{...changes2,unchanged:false}}function finish({changes:changes2,untouched,swallowed,...rest}){const files=pairRenames(
+changes2);const{head:head2,branch,commit_count,refs_changed,index_changed,beyond}=rest;const isStill=head2.before===head2.after&&branch.before===branch.after&&!index_changed&&
+beyond.length===0;return{files:files.map(fileChange),file_count:files.length,dirty_before:untouched.slice(0,listed.dirty).map(shortName),dirty_before_count:untouched.
+length,dirty_committed:swallowed.slice(0,listed.dirty).map(shortName),dirty_committed_count:swallowed.length,...rest,refs_changed:refs_changed.slice(0,listed.refs).
+map(shortName),unchanged:isStill&&files.length===0&&commit_count===0&&refs_changed.length===0}}function fileChange({path,was,is,from,was_dirty,committed}){const change=from!==
+void 0?"renamed":!was?"added":!is?"deleted":"modified";return{path:shortName(path),change,...from===void 0?{}:{from:shortName(from)},was_dirty,committed}}function shortName(name){
+return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.readableName)(name),listed.nameBytes)}
 
 },
 "./chunk-3MGMFZ3C.js": function (module, exports) {
@@ -754,51 +646,6 @@ default.resolve(root,text.replace(/^gitdir:\s*<>/,"").trim())}function*indexName
 readUInt16BE(at+head-2)&16384)!==0;at+=isExtended?head+2:head;let kept=0;if(version===4){let byte=bytes[at++]??0;let strip=byte&127;while(byte&128){byte=bytes[at++]??
 0;strip=strip+1<<7|byte&127}kept=Math.max(0,name.length-strip)}const end=bytes.indexOf(0,at);if(end<0)return;name=name.slice(0,kept)+bytes.toString("latin1",at,
 end);at=version===4?end+1:start+(end-start+8&~7);yield name}}
-
-},
-"./chunk-4L76UZH5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
-"./chunk-6DHAH5QL.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_KBYANBJG.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-6V6A5434.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_KBYANBJG.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_TUOBAW6V.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_ILIZNOH4.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
-once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null,label:input.text("label")??null,
-onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
-if(size>import_chunk_6GO5RDBX.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_6GO5RDBX.onStallBytes}\
- are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
- take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
-const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_6DHAH5QL.launch)(
-root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
-resolve().then(()=>load("./collecting-VIZLWVOL.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_I3DEZP3A.
-nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
-t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
-root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
-const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
-return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
-return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GB33HS5U.js")),Promise.resolve().then(()=>load("\
-./timer-facts-RWGBS7RF.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
-line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,
-id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-B5WMXC6O.js"))).queueNoteOf(root.
-folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
-id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id);const commands={wait:import_chunk_I3DEZP3A.nextCommands.wait(id,root.option),observe:import_chunk_I3DEZP3A.
-nextCommands.observe(id,root.option),cancel:import_chunk_I3DEZP3A.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=input.has(
-"max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.
-replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[
-jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,
-`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
-`,notes}}
 
 },
 "./chunk-4ON4EBX2.js": function (module, exports) {
@@ -864,10 +711,30 @@ defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:sp
 launch,{worker,generation},{sync:false})}
 
 },
-"./chunk-5PLEYAYI.js": function (module, exports) {
+"./chunk-5FOKRKRZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
+var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
+tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-ZS5RORPU.js"))).startOwedNotice(
+view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_HZZY6FEB.isEnded)(state)&&!(0,import_chunk_S7M4UBSY.
+exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_HZZY6FEB.inspect)(root,id);const condition=(0,import_chunk_HZZY6FEB.
+conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.
+resolve().then(()=>load("./settle-IIETYRP6.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_HZZY6FEB.conditionOf)(now2)),isStrict);const now=(0,import_chunk_HZZY6FEB.
+inspect)(root,id);return nobodyComes.includes((0,import_chunk_HZZY6FEB.conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){
+const{isForged}=await Promise.resolve().then(()=>load("./may-act-SBLF5FET.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or com\
+es from another user or machine";return{...view,spec:null,damage,state:(0,import_chunk_L5OZSZHI.damagedState)(view.id,damage)}}async function refreshAttached(root,id){
+const view=await refresh(root,id,true);if(view.damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_HZZY6FEB.conditionOf)(now))||isHung(
+now);if(!isDue(view))return view;const{attachWorker}=await Promise.resolve().then(()=>load("./attach-QLASWE6X.js"));await attachWorker(view,isDue);return(0,import_chunk_HZZY6FEB.
+inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+(0,import_chunk_527JQF7V.removeFile)(view.paths.marker)}catch{}}function isHung(view){if((0,import_chunk_HZZY6FEB.conditionOf)(view)!=="supervised"||view.isClaimed||
+view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_6GO5RDBX.leaseStaleMs}
+
+},
+"./chunk-5JK4ZPRS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{captureWorkspace:()=>captureWorkspace,compareRefs:()=>compareRefs,limits:()=>limits,makeLooker:()=>makeLooker,measureRaw:()=>measureRaw,
 nameOf:()=>nameOf,notInGit:()=>notInGit,nothing:()=>nothing,refLimits:()=>refLimits});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3Q\
-KWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6\
+KWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6\
 B2MGW.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S\
 7M4UBSY.js");var import_node_path=builtin("node:path");var import_node_crypto=require("node:crypto");var import_node_fs=require("node:fs");var import_node_path2=builtin(
 "node:path");var import_node_path3=builtin("node:path");var import_node_crypto2=require("node:crypto");function makeLooker(root,until=Number.POSITIVE_INFINITY){
@@ -923,7 +790,7 @@ x").slice(0,32)}function compareRefs(was,is){if(was.refs===null||is.refs===null)
 is.refs];const isCut=was.refs_rest!==null||is.refs_rest!==null;const own=[was.branch,is.branch].map(branch=>`refs/heads/${branch}`);const isOurs=name=>!(name in
 was.elsewhere||name in is.elsewhere)&&(!isOfJob(name)||own.includes(name))&&(!isCut||name in before&&name in now);const names=[...new Set([...Object.keys(before),
 ...Object.keys(now)])].filter(isOurs).sort();return{changed:names.filter(name=>before[name]!==now[name]),tips:names.flatMap(name=>name==="refs/stash"||now[name]===
-void 0?[]:[now[name]]),isMore:was.refs_rest?.digest!==is.refs_rest?.digest,exact:!isCut}}function openRepository(root,until){const opened=(0,import_chunk_HBYG2AYJ.
+void 0?[]:[now[name]]),isMore:was.refs_rest?.digest!==is.refs_rest?.digest,exact:!isCut}}function openRepository(root,until){const opened=(0,import_chunk_TBCWJDPA.
 openGit)(root,{until});if("reason"in opened)return opened;const{git}=opened;const place2=placeOf(git);if(place2!==void 0)return{reason:place2};const status=readStatus(
 git,"--find-renames")??readStatus(git,"--no-renames");if(status===void 0||"reason"in status)return status??{reason:"git status failed"};const hash=git.setting("\
 extensions.objectformat")?.toLowerCase()==="sha256"?"sha256":"sha1";return{git,hash,status,overlooked:readOverlooked(git)}}function describeRepository({git,hash,
@@ -1014,155 +881,6 @@ return(0,import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id","latin1
 return"none"}}
 
 },
-"./chunk-6BRJEGU3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_B6Y6BHUG=load(
-"./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMC\
-QTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
-red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE",
-"MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH",
-"ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.
-map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(
-row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??"-"));const lines=(0,import_chunk_B6Y6BHUG.renderTable)((0,import_chunk_B6Y6BHUG.fitTable)(
-{head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).join("\n")}function cellsOf(view,barWidth){
-const{health}=(0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.conditionOf)(view));const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(
-view.spec);const{bar,eta,note}=(0,import_chunk_PG5AQQLM.progressCells)(view,barWidth);const isLive=!(0,import_chunk_HZZY6FEB.isEnded)(view.state);return{ID:view.
-id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??(view.spec?.run?(0,import_chunk_LXK2ZILE.
-excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.
-excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_32CEE554.whatOf)(view)}}function paint(line,view,color){return view?
-line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.
-formatDuration)(state.duration_ms);const age=(0,import_chunk_EENKPOPM.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0;return(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_HZZY6FEB.isEnded)(state)?(0,import_chunk_EENKPOPM.ageOf)(
-state.ended_at,(0,import_chunk_CL3BCQKO.nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)} ago`}function ownerOf(view){return(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
-
-},
-"./chunk-6DHAH5QL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_DOH37MC3=load("\
-./chunk-DOH37MC3.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");function isClaimed(root,key){return(0,import_chunk_S7M4UBSY.exists)(fileOf(root,key))}function fileOf(root,key){return import_node_path.default.join(
-(0,import_chunk_RRKK2KA3.rootPaths)(root).once,(0,import_chunk_L5OZSZHI.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){const file=fileOf(root,key);
-if((0,import_chunk_527JQF7V.createFile)(file,`${JSON.stringify(claim)}
-`))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
-key)):void 0}function requireClaim(file){const read=(0,import_chunk_527JQF7V.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
-"string"||typeof holder.asked!=="string"){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot read the once-key file ${file}: it is damaged`,"re\
-move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
-const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_527JQF7V.writeFile)(`${folder}\
-/events.ndjson`,`${JSON.stringify(event)}
-`,{sync:false});const state={...(0,import_chunk_L5OZSZHI.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_527JQF7V.writeJson)(
-`${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
-return(0,import_chunk_L5OZSZHI.hashOf)((0,import_chunk_L5OZSZHI.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
-run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
-lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
-request.asksForLatest)staff.resume="latest";return(0,import_chunk_L5OZSZHI.hashOf)((0,import_chunk_L5OZSZHI.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
-request),...askedIdle(request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.
-entries({...run,success_files:files}).filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.
-fromEntries(given)}var defaults={checkpoint_ms:import_chunk_6GO5RDBX.limits.checkpoint.default,sample_ms:import_chunk_6GO5RDBX.limits.sample.default,probe_ms:import_chunk_6GO5RDBX.
-limits.probe.default};function askedTimer({due_at,delay_ms,message,slot}){return{message,slot,...delay_ms===null?{due_at}:{delay_ms}}}function askedWaiting({watch,
-onStall}){const{start:_start,...asked}=watch??{};return{...watch?{watch:asked}:{},...onStall?{on_stall:onStall}:{}}}function askedIdle({handback,quietMs}){return{
-...handback?{handback:handback.dir}:{},...quietMs?{quiet_ms:quietMs}:{}}}function askedStaff(staff){const{mode,backend,program,model,profile,prompt,resume,custom,
-schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,backend,program,model,profile,prompt,resume},custom:custom?definition:null,...schema?
-{schema}:{},...base?{base:base.rev}:{}}}async function finishClaim(root,claim){if(!(0,import_chunk_V5ZZ3YHA.isId)(claim.id))throw new import_chunk_NVPF5LEY.FaultError(
-"state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,claim.id);
-const stage=(0,import_chunk_RRKK2KA3.stagePath)(root,claim.id);const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_6GO5RDBX.startLimitMs;while(!(0,
-import_chunk_S7M4UBSY.exists)(paths.launch)&&(0,import_chunk_CL3BCQKO.monotonicMs)()<until){const isStaged=(0,import_chunk_S7M4UBSY.exists)(stage);if(!(0,import_chunk_S7M4UBSY.
-exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_5Z3IZCRM.livenessOf)(claim.launcher)==="dead"){if(isStaged)(0,import_chunk_S7M4UBSY.moveFolder)(stage,
-paths.folder);return}await(0,import_chunk_CL3BCQKO.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){if(!(0,import_chunk_DOH37MC3.checkRoot)(
-root.folder))(0,import_chunk_DOH37MC3.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(root,request)?null:await planTree(request,
-stamp.id);const key=(0,import_chunk_L5OZSZHI.ensureKey)();(0,import_chunk_DOH37MC3.ensureRoot)(root.folder);const publish=()=>publishJob(root,request,{...stamp,
-planned},key);const job=request.admit?await(0,import_chunk_3RBSOS2I.withLock)((0,import_chunk_RRKK2KA3.rootPaths)(root.folder).lock,publish):await publish();if("\
-holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;try{if(worktree)(await Promise.
-resolve().then(()=>load("./worktree-CWVUNNGP.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_5D4XELJN.startWorker)(root.folder,spec,{paths},
-1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_RRKK2KA3.stagePath)(root.folder,spec.id));if(worktree)(await Promise.resolve().then(()=>load(
-"./worktree-CWVUNNGP.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
-const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const handback=admitted?.
-handback??request.handback??null;const spec=await makeSpec(root,{...request,warnings,handback},stamp,key);const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,
-spec.id);const stage=(0,import_chunk_RRKK2KA3.stagePath)(root.folder,spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_L5OZSZHI.
-defaultEngine.prepare()]);const claim=request.onceKey===null?null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,
-stage);return{holder:claim.holder}}isPromised=claim!==null;if(!(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError(
-"state_unusable",`cannot move ${stage} into place`);if(spec.timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)
-(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder);else undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_527JQF7V.
-syncFolder)(paths.folder);(0,import_chunk_527JQF7V.syncFolder)((0,import_chunk_RRKK2KA3.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_CL3BCQKO.
-nowMs)();const random=(0,import_chunk_L5OZSZHI.randomBytes)(22);return{createdMs,random,id:(0,import_chunk_V5ZZ3YHA.makeId)(verb,createdMs,random)}}async function planTree(request,id){
-return request.worktree==="new"?(await Promise.resolve().then(()=>load("./worktree-CWVUNNGP.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){
-return onceKey!==null&&isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,
-firstOutputMs,stallMs,onStall=null,maxLive=null,handback=null,quietMs=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,worktree,
-...rest}=request;const{cwd=request.cwd,...note}=planned??{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??null,created_at:(0,
-import_chunk_CL3BCQKO.isoOf)(createdMs),once_key:onceKey,engine:import_chunk_L5OZSZHI.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,deadline_mono_ms:(0,
-import_chunk_CL3BCQKO.monotonicMs)()+deadlineMs,kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,...onStall===
-null?{}:{on_stall:onStall},...maxLive===null?{}:{max_live:maxLive},...handback===null?{}:{handback},...quietMs===null?{}:{quiet_ms:quietMs},mark:(0,import_chunk_CTSRVJRC.
-toHex)(random.subarray(6)),launcher:(0,import_chunk_5Z3IZCRM.ownIdentity)(),environment:{digest:(0,import_chunk_L5OZSZHI.environmentDigest)(key),credentials:(0,
-import_chunk_ILIZNOH4.credentialNames)(request.credentials)}};return{...unsigned,mac:await(0,import_chunk_L5OZSZHI.macOf)(unsigned,key)}}async function stageJob(root,spec,stage){
-(0,import_chunk_527JQF7V.createFolder)(stage);const text=`${JSON.stringify(spec)}
-`;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
-wed`);const isDurable=(0,import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);if(spec.
-kind==="timer")writeArmed(spec,stage);(0,import_chunk_527JQF7V.writeFile)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
-function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_L5OZSZHI.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
-launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_DOH37MC3.checkRoot)(root.folder))return void 0;const holder=readClaim(
-root.folder,key);if(holder?.words!==(0,import_chunk_L5OZSZHI.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
-async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_I3DEZP3A.
-nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
-(0,import_chunk_S7M4UBSY.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
-FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
-"use another place with --state-dir DIR or JOB_STATE_DIR")}
-
-},
-"./chunk-6GKZVAYV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
-module.exports=stdin_exports;var import_chunk_32MTA6CI=load("./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_F4YG5CRF=load(
-"./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
-"./chunk-FG4NKBTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,import_chunk_527JQF7V.readJson)(paths.resultRecord);
-const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.filter(isResultNote);return[...results.map(note=>`${note.
-required?"success file":"result path"}: ${(0,import_chunk_FG4NKBTV.describeResult)(note)}`),...run.log?[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:
-[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_PII37J4B.taskWords)(state)}`]:[]]}function isResultNote(value){
-if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===null||typeof one==="string";const isSize=size===
-null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){const failed=(0,import_chunk_3MGMFZ3C.
-failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;if(!spec?.staff||!(0,import_chunk_HZZY6FEB.
-isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,import_chunk_527JQF7V.readJson)(
-paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_EG6BC3VZ.isChanges)(changes))return notes;notes.push(`workspace\
-: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_F4YG5CRF.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;const{take_over:commands}=read.
-value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){for(const command of commands.
-slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({mode,profile}){
-return!(0,import_chunk_W7HED5VZ.isWriter)(profile)&&(0,import_chunk_W7HED5VZ.isWriter)((0,import_chunk_W7HED5VZ.findMode)(mode)?.profile??"restricted")}function tellEnded(context,view){
-if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,64*1024*1024)?.bytes;if(!deliverable&&!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_HZZY6FEB.goneError)(view.id,view.paths);const notes=[header(view),...runNotes(view),...omittedNotes(
-view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_32MTA6CI.handbackLine)(view);if(handback!==null)notes.push(
-`hand-back: ${handback}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));if((0,import_chunk_TIQZMBM4.isUnfinished)(view.state)&&(0,import_chunk_TIQZMBM4.
-isContinuable)(view.paths,view.state))notes.push(`go on: ${import_chunk_I3DEZP3A.nextCommands.continue(view.id,view.spec?.state_option??[])}`);if(!deliverable)notes.
-push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
-state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}
-function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_EENKPOPM.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),...whatIsThere(view.paths),...times}}function forTerminal(bytes){const text=(0,
-import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}
-`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_I3DEZP3A.nextCommands.doctor(view.id,view.spec?.state_option??
-[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
-[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
-message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
-join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
-kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
-output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
-formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
-try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_F4YG5CRF.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
-const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
-error)}}
-
-},
 "./chunk-6GO5RDBX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{armedTimers:()=>armedTimers,autoNearEnd:()=>autoNearEnd,autoShare:()=>autoShare,backstopMs:()=>backstopMs,captureBudgetMs:()=>captureBudgetMs,
 checkpointGraceMs:()=>checkpointGraceMs,claimedAnswerBytes:()=>claimedAnswerBytes,claimedOutputBytes:()=>claimedOutputBytes,claimsBytes:()=>claimsBytes,drainMs:()=>drainMs,
@@ -1219,71 +937,6 @@ plainText)(timer.message),import_chunk_6GO5RDBX.excerptBytes)}}function dueWords
 0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
 
 },
-"./chunk-6MDRQJKZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{addWorktree:()=>addWorktree,isDirtyTree:()=>isDirtyTree,planWorktree:()=>planWorktree,realPlace:()=>realPlace,removeWorktree:()=>removeWorktree,
-takeOverCommands:()=>takeOverCommands,undoWorktree:()=>undoWorktree,worktreeWork:()=>worktreeWork});module.exports=stdin_exports;var import_chunk_5PLEYAYI=load(
-"./chunk-5PLEYAYI.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");
-function gitOf(note,terms){const opened=(0,import_chunk_HBYG2AYJ.openGit)((0,import_chunk_S7M4UBSY.isFolder)(note.from)?note.from:note.git_folder,terms);return"\
-git"in opened?opened.git:void 0}function headOf(folder){const opened=(0,import_chunk_HBYG2AYJ.openGit)(folder);return"git"in opened?resolve(opened.git,"HEAD"):void 0}
-function branchTip(note){const git=gitOf(note);return git&&resolve(git,`refs/heads/${note.branch}`)}function resolve(git,name){const answer=git.run(["rev-parse",
-"--verify","--quiet",`${name}^{commit}`]);return answer.ok?answer.bytes.toString("latin1").trim():void 0}function count(git,revisions){const answer=git.run(["re\
-v-list","--count",...revisions,"--"]);return answer.ok?Number(answer.bytes.toString("latin1")):void 0}function takeOverCommands(note,changes){const until=(0,import_chunk_CL3BCQKO.
-monotonicMs)()+import_chunk_6GO5RDBX.captureBudgetMs;const opened=(0,import_chunk_HBYG2AYJ.openGit)(note.path,{until});const git="git"in opened?opened.git:gitOf(
-note,{until});const tips=git?tipsOf(git,note,changes,"git"in opened):[];const held=git?unmerged(git,note,tips):[];const merge=what=>(0,import_chunk_GEPPUING.quoteWords)(
-["git","-C",note.from,"merge",what]);if(changes.dirty_after===0)return held.map(({name})=>merge(name));const inTree=(...words)=>(0,import_chunk_GEPPUING.quoteWords)(
-["git","-C",note.path,...words]);const own=changes.branch.after??`${note.branch}-work`;return[...changes.branch.after===null?[inTree("switch","-c",own)]:[],inTree(
-"add","--all"),inTree("commit","-m",`Work of ${import_node_path2.default.basename(note.path)}`),merge(own),...held.filter(({isHead})=>!isHead).map(({name})=>merge(
-name))]}function tipsOf(git,note,changes,isTree){const branches=listBranches(git);const head=isTree?resolve(git,"HEAD"):void 0;const current=isTree?currentBranch(
-git):void 0;const made=isTree?madeHere(git):[];const isMade=({name,commit})=>name===note.branch||(made.length>0?made.includes(commit):changes.refs_changed.includes(
-`refs/heads/${name}`));const others=branches.filter(tip=>tip.name!==current&&isMade(tip));const own=others.filter(({name})=>name===note.branch);return[...head===
-void 0?[]:[{name:current??head,commit:head,isHead:true}],...own,...others.filter(tip=>!own.includes(tip))]}function listBranches(git){const answer=git.run(["for\
--each-ref","--format=%(objectname) %(refname:lstrip=2)","refs/heads"]);const lines=answer.ok?answer.bytes.toString("latin1").split("\n"):[];return lines.flatMap(
-line=>{const[,commit,name]=/^([0-9a-f]{40,64}) (.+)$/.exec(line)??[];if(commit===void 0||name===void 0)return[];return[{name:isPlain(name)?name:commit,commit,isHead:false}]})}
-function isPlain(name){return/^[\x21-\x7e]+$/.test(name)}function currentBranch(git){const answer=git.run(["symbolic-ref","--quiet","--short","HEAD"]);const name=answer.
-ok?answer.bytes.toString("latin1").trim():"";return isPlain(name)?name:void 0}function madeHere(git){const answer=git.run(["log","--walk-reflogs","--max-count=1\
-0000","--format=%H %gs","HEAD","--"]);const lines=answer.ok?answer.bytes.toString("latin1").split("\n"):[];return lines.flatMap(line=>{const[,commit,words=""]=/^([0-9a-f]{40,64}) (.*)$/.
-exec(line)??[];return commit===void 0||/^(?:checkout|reset|branch):/.test(words)?[]:[commit]})}function unmerged(git,note,tips){const known=[note.base,headOf(note.
-from)].filter(commit=>commit!==void 0);return tips.filter(({commit},at)=>{if(tips.findIndex(tip=>tip.commit===commit)<at)return false;const others=tips.map(tip=>tip.
-commit).filter(other=>other!==commit);return(count(git,[commit,"--not",...known,...others])??1)>0})}var checkoutMs=10*6e4;var lookMs=6e4;var tries=3;function planWorktree(repoCwd,id){
-const at=(0,import_chunk_S7M4UBSY.realPath)(repoCwd);const root=(0,import_chunk_3S6B2MGW.findWorktree)(at);if(root===void 0)throw impossible(`${repoCwd} is not \
-in a git work tree`);const git=requireGit(root);const top=ask(git,["rev-parse","--show-toplevel"]);if(top!==root)throw impossible(`the work tree of ${root} is ${top}`);
-const base=ask(git,["rev-parse","--verify","--quiet","HEAD^{commit}"],"there is no commit yet");const folder=import_node_path.default.resolve(root,ask(git,["rev\
--parse","--git-common-dir"]));const below=import_node_path.default.relative(root,at);const isThere=below===""||git.run(["rev-parse","--verify","--quiet",`${base}\
-:${below}/`]).ok;const place=import_node_path.default.join(placeFor(root,(0,import_chunk_S7M4UBSY.realPath)(folder)),id);return{path:place,branch:`job-companion\
-/${id}`,base,from:root,git_folder:(0,import_chunk_S7M4UBSY.realPath)(folder),cwd:isThere?import_node_path.default.join(place,below):place}}function isDirtyTree(root){
-const opened=(0,import_chunk_HBYG2AYJ.openGit)(root,{until:(0,import_chunk_CL3BCQKO.monotonicMs)()+2e3});if("reason"in opened)return false;const words=["status",
-"--porcelain","-z","--untracked-files=normal","--no-renames","--ignore-submodules=dirty"];const answer=opened.git.run(words,{limit:64*1024});return answer.ok?answer.
-bytes.length>0:answer.cut==="output"}function addWorktree(note){makeFolders(import_node_path.default.dirname(note.path));if((0,import_chunk_S7M4UBSY.exists)(note.
-path))throw impossible(`${note.path} exists already`);const git=requireGit(note.from);const words=["worktree","add","--quiet","--no-checkout","--no-track","-b",
-note.branch,note.path,note.base];for(let tried=1;;tried+=1){const answer=git.run(words,{timeoutMs:checkoutMs});if(answer.ok)break;undoWorktree(note);if(tried===
-tries||!/\bcommondir|worktrees\//.test(answer.reason))throw impossible(answer.reason)}const reason=checkOut(note);if(reason===void 0)return;git.run(["worktree",
-"remove","--force",note.path]);git.run(["update-ref","-d",`refs/heads/${note.branch}`,note.base]);throw impossible(reason)}function checkOut(note){const opened=(0,
-import_chunk_HBYG2AYJ.openGit)(note.path);if("reason"in opened)return opened.reason;const answer=opened.git.run(["reset","--hard","--quiet"],{timeoutMs:checkoutMs});
-return answer.ok?void 0:answer.reason}function undoWorktree(note){removeWorktree(note)}function worktreeWork(note){const isGone=!(0,import_chunk_S7M4UBSY.isFolder)(
-note.path);const tips=[isGone?void 0:headOf(note.path),branchTip(note)].filter(tip=>tip!==void 0);const uncommitted=isGone?0:countUncommitted(note.path);const git=tips.
-length===0?void 0:gitOf(note);if(!git)return{uncommitted,commits:0,isMerged:tips.length===0,isGone};const elsewhere=[`--exclude=${note.branch}`,"--branches","--\
-remotes","--tags","HEAD"];const commits=count(git,[...tips,"--not",note.base]);const lonely=count(git,[...tips,"--not",...elsewhere]);return{uncommitted,commits:commits??
-1,isMerged:lonely===0,isGone}}function removeWorktree(note){const work=worktreeWork(note);if(work.uncommitted>0||!work.isMerged)return false;const git=gitOf(note,
-{also:work.isGone?[]:[note.path]});if(!git)return work.isGone;const tip=branchTip(note);git.run(["worktree","remove",note.path]);if((0,import_chunk_S7M4UBSY.exists)(
-note.path))return false;return tip===void 0||git.run(["update-ref","-d",`refs/heads/${note.branch}`,tip]).ok}function impossible(reason){return new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot make a worktree for the job; ${reason}`,"go on without --worktree")}function requireGit(root){const opened=(0,import_chunk_HBYG2AYJ.
-openGit)(root);if("reason"in opened)throw impossible(opened.reason);return opened.git}function ask(git,args,otherwise){const answer=git.run(args);if(!answer.ok)
-throw impossible(otherwise??answer.reason);return answer.bytes.toString("utf8").replace(/\n$/,"")}function placeFor(root,gitFolder){const own=(0,import_chunk_ILIZNOH4.
-dataFolder)();if(own===void 0)throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");const hash=Buffer.from((0,import_chunk_CTSRVJRC.
-sha256)(Buffer.from(gitFolder))).toString("hex");const name=import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g,"-").slice(0,40);const place=realPlace(
-import_node_path.default.join(own,"worktrees",`${name}-${hash.slice(0,8)}`));const around=(0,import_chunk_3S6B2MGW.findWorktree)(place)??(`${place}/`.startsWith(
-`${gitFolder}/`)?gitFolder:void 0);if(around!==void 0)throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder \
-outside`);return place}function realPlace(folder){for(let at=folder;;at=import_node_path.default.dirname(at)){if((0,import_chunk_S7M4UBSY.isFolder)(at)||at===import_node_path.
-default.dirname(at))return import_node_path.default.join((0,import_chunk_S7M4UBSY.realPath)(at),import_node_path.default.relative(at,folder))}}function makeFolders(folder){
-if((0,import_chunk_S7M4UBSY.isFolder)(folder))return;try{makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw impossible(`the folder ${folder} cannot be made (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??
-"error"})`)}}function countUncommitted(folder){const{git,entries,rest}=(0,import_chunk_5PLEYAYI.captureWorkspace)(folder,{exclude:[],budgetMs:lookMs});return git?.
-root===folder?entries.length+(rest?.count??0):1}
-
-},
 "./chunk-6PFAPK5K.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{exitCodeOf:()=>exitCodeOf,exitCodeOfAll:()=>exitCodeOfAll,exitCodes:()=>exitCodes});module.exports=stdin_exports;var exitCodes={
 done:0,fault:1,pending:2,unsuccessful:3,canceled:4};var codeOfState={queued:exitCodes.pending,starting:exitCodes.pending,running:exitCodes.pending,stopping:exitCodes.
@@ -1337,53 +990,6 @@ messageOf)(error))}const{changes}=made;if(changes.length===0)return[];const afte
 text,after,followsLink:scope==="user",isState:false,changes}]}function removal(text){return text===null?{text,changes:[]}:removeHooks(text)}function isOwnFolder(folder){
 const facts=(0,import_chunk_S7M4UBSY.factsOf)(folder);return!facts||facts.kind==="folder"}function refused(file,why){return new import_chunk_NVPF5LEY.FaultError(
 "preflight",`cannot change the settings ${file}: ${why}`)}
-
-},
-"./chunk-73DIQDKJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
-neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_W7HED5VZ.isWriter)(staff.profile))return[];const place=placeOf(cwd);
-const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_W7HED5VZ.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
-find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
-nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_I3DEZP3A.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
-"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
-try{const folder=(0,import_chunk_RRKK2KA3.jobPaths)(root,id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
-kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
-factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
-20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
-a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_EENKPOPM.
-readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_YPCCD7EW.
-listActive)(root))await unlessGone(()=>(0,import_chunk_PISISLGS.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_L5OZSZHI.readKey)();
-const found=[];for(const id of(0,import_chunk_YPCCD7EW.listActive)(root)){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,
-id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_L5OZSZHI.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
-value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_HZZY6FEB.conditionOf)((0,import_chunk_HZZY6FEB.inspect)(root,id))}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_PISISLGS.
-isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
-import_chunk_3S6B2MGW.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
-folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
-a,b)||isBelow(b,a))}
-
-},
-"./chunk-74ME3HTL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_6DHAH5QL=load("./chunk-6DHAH5QL.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_4L76UZH5.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_4L76UZH5.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_6DHAH5QL.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RRKK2KA3.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_4L76UZH5.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
 
 },
 "./chunk-7HSTAZP3.js": function (module, exports) {
@@ -1509,23 +1115,6 @@ const words2=["pr","checks",String(number),"--repo",repo,"--json","name,state,bu
 "answer")return/no (?:checks|commit)/i.test(answer.message)?[]:answer;return rowsOf(answer.value)?.map(readCheck)??unexpected("gh pr checks gave no list")}
 
 },
-"./chunk-7LS6ZISF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-BYWLCCFE.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-CSM3OWZZ.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-MEOQ3CH2.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-S5GVCZX5.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-I6DMCDYI.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-76NCUUFT.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-BWVCZCAM.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-MBCJCHRU.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-3KP3SYQP.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-HRASWFYH.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-O3MZCXKW.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-V2IRAETT.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-BRLZECVG.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-RYAH4A67.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-WM3X6F67.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-HYW3Y6KJ.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-QCQYMHHB.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-3NAYPMQV.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-FRJU3UAR.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-HBUQUVLC.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-YKUYQOW5.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-INCAO6BL.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-F3DXZUJY.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
-
-},
 "./chunk-7LUFXQWN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{isToolSession:()=>isToolSession,noteToolSession:()=>noteToolSession});module.exports=stdin_exports;var sessions=new Set;
 var lingerMs=1e3;function isToolSession(session){return sessions.has(session)}function noteToolSession(pid){if(pid===void 0)return()=>void 0;sessions.add(pid);return()=>setTimeout(
@@ -1550,87 +1139,21 @@ readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return nul
 null}
 
 },
-"./chunk-7OF5RSDO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");
-var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_QYMKVTXI=load("./chunk-QYMKVTXI.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
-const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_E2BGCC37.endProbes)(
-tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
-mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
-"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_ILIZNOH4.probeEnvironment)(spec);try{const shell={
-program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_RXESWPAO.runTool)({...shell,timeoutMs:import_chunk_6GO5RDBX.taskStatusMs,limit:import_chunk_6GO5RDBX.
-probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
-const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
-o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
-if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
-named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
-code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-import_chunk_6GO5RDBX.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_6GO5RDBX.probeBytes)}`;case"fai\
-led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
-null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
-)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_6GO5RDBX.
-evidenceChars,import_chunk_6GO5RDBX.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_2E2NNMZX.findEscaped)(tree);const named=left.slice(
-0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
-eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
-elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
-return(0,import_chunk_QYMKVTXI.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-DSECMBEW.js"))).withHandback(job,ending));if(!run)return(0,
-import_chunk_QYMKVTXI.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_FG4NKBTV.
-noteResults)(run),run.log?(0,import_chunk_QYMKVTXI.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,nobody),{reason:ending.
-reason,isStarted:tree!==null})]);return(0,import_chunk_QYMKVTXI.conclude)(job,{...ending,results,ownLog,task})}
-
-},
-"./chunk-7UFJRS7R.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_GVEZTPPZ=load(
-"./chunk-GVEZTPPZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var claimsSchema="pi-completion/v1";var statuses=["done","blocked","partial"];var testResults=[
-"pass","fail","skip"];var claimsForm=`After that, end with one fenced block that is opened by \`\`\`completion on a line of its own and holds one JSON object: {"sc\
-hema": "${claimsSchema}", "status": "done" | "partial" | "blocked", "blockedReason": "only when blocked", "summary": "one line", "commits": [{"sha": "...", "sub\
-ject": "..."}], "filesChanged": ["path relative to the folder"], "tests": [{"name": "...", "result": "pass" | "fail" | "skip"}], "commands": [{"command": "...",\
- "exitCode": 0}], "openIssues": ["..."]}. Claim only what you really did: it is checked.`;var most={text:1e4,line:4096,entries:1e3,commits:100};var SchemaFault=class extends Error{fieldPath;constructor(fieldPath,reason){
-super(reason);this.fieldPath=fieldPath}};function readClaims(value){const block=objectAt("",value);const schema=block.schema;if(schema!==claimsSchema)throw new SchemaFault(
-"schema",`${show(schema)}; allowed: ${claimsSchema}`);const status=wordAt("status",block.status,statuses);const reason=block.blockedReason??null;if(status==="bl\
-ocked"||reason!==null)filledAt("blockedReason",reason);return{schema,status,summary:filledAt("summary",block.summary),commands:listAt("commands",block.commands,
-most.entries,(at,one)=>{const{command,exitCode,note}=objectAt(at,one);return{command:filledAt(`${at}.command`,command,most.line),exitCode:codeAt(`${at}.exitCode`,
-exitCode??null),note:noteAt(`${at}.note`,note)}}),tests:listAt("tests",block.tests,most.entries,(at,one)=>{const{name:title,result,note}=objectAt(at,one);return{
-name:filledAt(`${at}.name`,title,most.line),result:wordAt(`${at}.result`,result,testResults),note:noteAt(`${at}.note`,note)}}),commits:listAt("commits",block.commits,
-most.commits,(at,one)=>{const{sha,repo,subject}=objectAt(at,one);return{sha:shaAt(`${at}.sha`,sha),repo:repoAt(`${at}.repo`,repo??null),subject:noteAt(`${at}.su\
-bject`,subject)}}),filesChanged:listAt("filesChanged",block.filesChanged,most.entries,pathAt),openIssues:listAt("openIssues",block.openIssues,most.entries,(at,one)=>filledAt(
-at,one)),blockedReason:reason===null?null:filledAt("blockedReason",reason)}}function objectAt(at,value){if(typeof value!=="object"||value===null||Array.isArray(
-value))throw new SchemaFault(at,`${show(value)}; allowed: an object`);return value}function listAt(at,value,limit,read){if(value===void 0||value===null)return[];
-if(!Array.isArray(value))throw new SchemaFault(at,`${show(value)}; allowed: a list`);if(value.length>limit)throw new SchemaFault(at,`${value.length} entries; at\
- most ${limit}`);return value.map((one,n)=>read(`${at}[${n}]`,one))}function wordAt(at,value,allowed){const found=allowed.find(one=>one===value);if(found===void 0)
-throw new SchemaFault(at,`${show(value)}; allowed: ${allowed.join(", ")}`);return found}function filledAt(at,value,limit=most.text){if(typeof value!=="string")throw new SchemaFault(
-at,`${show(value)}; allowed: a text`);if(value.length>limit)throw new SchemaFault(at,`${value.length} characters; at most ${limit}`);const text=(0,import_chunk_LXK2ZILE.
-plainText)(value).trim();if(text==="")throw new SchemaFault(at,"it is empty");return text}function noteAt(at,value){return value===void 0||value===null||value===
-""?null:filledAt(at,value)}function codeAt(at,value){if(value===null||Number.isSafeInteger(value))return value;throw new SchemaFault(at,`${show(value)}; allowed\
-: a whole number, or null`)}function shaAt(at,value){if(typeof value==="string"&&/^[0-9a-f]{7,64}$/i.test(value))return value.toLowerCase();throw new SchemaFault(
-at,`${show(value)}; allowed: 7 to 64 hex digits`)}function repoAt(at,value){if(value===null)return null;const isPath=typeof value==="string"&&value.startsWith("\
-/")&&value.length<=most.line;if(!isPath||value.includes("\0"))throw new SchemaFault(at,`${show(value)}; allowed: an absolute path`);return value}function pathAt(at,value){
-const isPath=typeof value==="string"&&value!==""&&value.length<=most.line&&!value.includes("\0");if(!isPath||value.startsWith("/")||value.split("/").includes(".\
-."))throw new SchemaFault(at,`${show(value)}; allowed: a relative path without ..`);return value}function show(value){if(typeof value==="string")return`${JSON.stringify(
-(0,import_chunk_LXK2ZILE.plainText)(value.slice(0,60)))}${value.length>60?"...":""}`;if(typeof value==="object"&&value!==null)return Array.isArray(value)?"a lis\
-t":"an object";return value===void 0?"it is missing":String(value)}function parseClaims(answer){const found=findBlock(answer);if(found==="none")return blockFault(
-"NO_BLOCK","it holds no completion block (a fenced block that begins with ```completion)");if(found==="unclosed")return blockFault("UNCLOSED_FENCE","its last co\
-mpletion block is not closed");const bytes=(0,import_chunk_LXK2ZILE.byteLength)(found.text);if(bytes>import_chunk_6GO5RDBX.claimsBytes)return blockFault("OVERSI\
-ZED_BLOCK",`its completion block has ${bytes} bytes; at most ${import_chunk_6GO5RDBX.claimsBytes}`);return parseBlock(found.text)}function blockFault(code,message,fieldPath=null){
-return{kind:"fault",error:{code,message,fieldPath}}}function parseBlock(text){let value;try{value=JSON.parse(text)}catch{const reason=(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_35CMASYX.jsonFault)(text)??""),240);return blockFault("MALFORMED_JSON",`the JSON of its completion block doe\
-s not parse: ${reason}`)}try{return{kind:"ok",claims:readClaims(value)}}catch(error){if(!(error instanceof SchemaFault))throw error;const where=error.fieldPath===
-""?"the completion block":error.fieldPath;return blockFault("SCHEMA_VIOLATION",`${where} is not as it must be: ${error.message}`,error.fieldPath)}}function findBlock(answer){
-let found="none";let open;for(const{line,from,next}of(0,import_chunk_GVEZTPPZ.linesOf)(answer)){const fence=(0,import_chunk_GVEZTPPZ.fenceOf)(line);if(!fence)continue;
-if(open&&(0,import_chunk_GVEZTPPZ.closes)(fence,open)){const text=answer.slice(open.from,from).trim();if(isCompletion(open)||isJson(open)&&namesSchema(text))found=
-{text};open=void 0}else if(!open||isCompletion(fence)&&fence.mark===open.mark&&fence.length>=open.length){open={...fence,from:next}}}if(open&&(isCompletion(open)||
-isJson(open)&&namesSchema(answer.slice(open.from))))return"unclosed";return found}function isCompletion({info}){return/^completion$/i.test(info)}function isJson({
-info}){return/^json$/i.test(info)}function namesSchema(text){return/^\s*\{/.test(text)&&/"schema"\s*:\s*"pi-completion\//.test(text)}function claimsOf(view){const{
-spec}=view;if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state))return blockFault("NO_BLOCK","it is not finished");if(view.damage!==null||spec===null)return blockFault(
-"NO_BLOCK","its record cannot be read");if(spec.kind!=="staff"&&spec.kind!=="run")return blockFault("NO_BLOCK",`a ${spec.kind} claims nothing: it has no answer`);
-const answer=spec.kind==="run"?endOf(view.paths.output,import_chunk_6GO5RDBX.claimedOutputBytes):answerOf(view,spec);return answer===null?blockFault("NO_BLOCK",
-"it has no final answer"):parseClaims(answer)}function answerOf({paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chunk_6GO5RDBX.claimedAnswerBytes);
-if((0,import_chunk_GVEZTPPZ.backendOf)(spec)?.answerFrom==="stdout")return endOf(paths.output,import_chunk_6GO5RDBX.claimedAnswerBytes);return replayed(spec,paths)}
-function replayed(spec,paths){const{answer}=(0,import_chunk_GVEZTPPZ.replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){
-const text=(0,import_chunk_527JQF7V.readRange)(file,-bytes,bytes)?.bytes.toString("utf8")??"";return text.trim()===""?null:text}
+"./chunk-7VJPP3D2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_XX754PCA=load("./chunk-XX754PCA.js");var import_chunk_WA2BFERL=load("./chunk-WA2BFERL.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_XX754PCA.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_XX754PCA.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_WA2BFERL.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RRKK2KA3.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_XX754PCA.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
 "./chunk-AJRNZQVF.js": function (module, exports) {
@@ -1653,19 +1176,44 @@ isInside)this.chain.pass();this.isInside=false;from=end+1}this.rest=Buffer.from(
 return;this.rest=Buffer.alloc(0);this.isInside=true}};
 
 },
-"./chunk-AKWTGJ5Q.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_QYMKVTXI=load("./chunk-QYMKVTXI.js");
-var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_QYMKVTXI.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_QYMKVTXI.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_EENKPOPM.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+"./chunk-BK6GI3VP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_32MTA6CI=load("./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load(
+"./chunk-3MGMFZ3C.js");var import_chunk_YOSK3XJC=load("./chunk-YOSK3XJC.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_VX67K4L3=load(
+"./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_PII37J4B=load(
+"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_YOSK3XJC.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_HZZY6FEB.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
+reason})`:""}`],["queue",(0,import_chunk_32MTA6CI.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_HZZY6FEB.isEnded)(state)?
+null:(0,import_chunk_32MTA6CI.progressLine)(view)],["watch",(0,import_chunk_32MTA6CI.watchLine)(view)],["hand-back",(0,import_chunk_32MTA6CI.handbackLine)(view)],
+["notify",(0,import_chunk_3MGMFZ3C.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
+null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_YOSK3XJC.timeOf)(view)}${ended===null?"":
+`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_YOSK3XJC.ownerOf)(view):null],["backend",agentOf(view)],["\
+due",spec?.timer?(0,import_chunk_6I474T6Z.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
+t",(0,import_chunk_32CEE554.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
+"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
+...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
+join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_HZZY6FEB.isEnded)(state)?`${(0,import_chunk_PII37J4B.
+oneLine)(identity)}: ${(0,import_chunk_PII37J4B.taskWords)(state)}`:(0,import_chunk_PII37J4B.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_HZZY6FEB.
+isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
+/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_HZZY6FEB.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
+return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_L5OZSZHI.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
+const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
+odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
+import_chunk_FG4NKBTV.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_HZZY6FEB.isEnded)(
+state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_VX67K4L3.progressOf)(
+view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
+plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
+status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
 
 },
-"./chunk-ARX3PWPD.js": function (module, exports) {
+"./chunk-BLRQQFDR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_4L76UZH5=load("./chun\
-k-4L76UZH5.js");var import_chunk_6DHAH5QL=load("./chunk-6DHAH5QL.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_73DIQDKJ=load("./ch\
-unk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./\
+stdin_exports;var import_chunk_GYLEDZBP=load("./chunk-GYLEDZBP.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_XX754PCA=load("./chun\
+k-XX754PCA.js");var import_chunk_WA2BFERL=load("./chunk-WA2BFERL.js");var import_chunk_NFTT2FNM=load("./chunk-NFTT2FNM.js");var import_chunk_INWCQ7HR=load("./ch\
+unk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./\
 chunk-I3DEZP3A.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("\
 ./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
 async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
@@ -1681,101 +1229,31 @@ promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.readRange)(r
 FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
 rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
 try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_4L76UZH5.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_XX754PCA.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
 worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
-import_chunk_4L76UZH5.launchWords)(input),notify:await(0,import_chunk_4L76UZH5.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.
+import_chunk_XX754PCA.launchWords)(input),notify:await(0,import_chunk_XX754PCA.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.
 durationOrDefault("timeout"),killGraceMs:import_chunk_6GO5RDBX.limits.staffKillGrace.default,maxOutputBytes:import_chunk_6GO5RDBX.limits.maxOutput.default,firstOutputMs:job.
 firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??
-null,onStall:job.onStall??(0,import_chunk_4L76UZH5.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.
-dir,baseline:{}}:null,warnings:[...(0,import_chunk_B3WD5IUI.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
-false,credentials:(0,import_chunk_PCWSDVLX.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_73DIQDKJ.settleLost)(root.folder);const admit=async()=>{
+null,onStall:job.onStall??(0,import_chunk_XX754PCA.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.
+dir,baseline:{}}:null,warnings:[...(0,import_chunk_GYLEDZBP.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
+false,credentials:(0,import_chunk_PCWSDVLX.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_INWCQ7HR.settleLost)(root.folder);const admit=async()=>{
 const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_6DHAH5QL.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+take()}:admitted};const launched=await(0,import_chunk_WA2BFERL.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
 import_chunk_LOOIDGC7.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.
-cwd);return(0,import_chunk_4L76UZH5.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){const given=input.
+cwd);return(0,import_chunk_XX754PCA.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){const given=input.
 text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,undoHandback}=await Promise.
-resolve().then(()=>load("./handback-R4AY6PNN.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.cwd,cwd:job.cwd,worktree,
+resolve().then(()=>load("./handback-KKKVMGRV.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.cwd,cwd:job.cwd,worktree,
 stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(root,plan),undo:()=>undoHandback(
-plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-CWVUNNGP.js"));const root=(0,import_chunk_3S6B2MGW.
+plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-ZQOMW4HB.js"));const root=(0,import_chunk_3S6B2MGW.
 findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){
 if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared\
- with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_B3WD5IUI.requireFreeConversation)(
-root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_73DIQDKJ.findNeighbours)(root,staff,request.
-cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_73DIQDKJ.neighbourWarning)(id,(0,import_chunk_73DIQDKJ.modeOf)(root.folder,id))),told:id=>(0,import_chunk_73DIQDKJ.
-tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_B3WD5IUI.makeStaffPart)({...words,stateRoot:context.
+ with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_GYLEDZBP.requireFreeConversation)(
+root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_INWCQ7HR.findNeighbours)(root,staff,request.
+cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_INWCQ7HR.neighbourWarning)(id,(0,import_chunk_INWCQ7HR.modeOf)(root.folder,id))),told:id=>(0,import_chunk_INWCQ7HR.
+tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_GYLEDZBP.makeStaffPart)({...words,stateRoot:context.
 root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
-const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_D7NDCQQA.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
+const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_NFTT2FNM.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
 text("profile")}
-
-},
-"./chunk-B3WD5IUI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
-module.exports=stdin_exports;var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_KBYANBJG=load(
-"./chunk-KBYANBJG.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_RRKK2KA3.rootPaths)(root).
-config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
-uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!==
-"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
-const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_W7HED5VZ.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_W7HED5VZ.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_34Q5MEJF.readUserConfig)();const narrowing=readNarrowing(
-words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
-words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
-words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_KBYANBJG.userConfigFile)()??"your config"},{restrict:narrowing.
-restrict,file:(0,import_chunk_RRKK2KA3.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
-profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
-name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
-ment"?(0,import_chunk_PCWSDVLX.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
- task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_LOOIDGC7.checkProgram)(
-backend,program);(0,import_chunk_LOOIDGC7.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
-program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
-(0,import_chunk_W7HED5VZ.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
-model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
-fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_PCWSDVLX.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
-terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
-{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
-config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_PCWSDVLX.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
-...own}};const backend=(0,import_chunk_PCWSDVLX.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
-const found=import_chunk_PCWSDVLX.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_TUOBAW6V.findProgram)(program,cwd)!==void 0));if(found.
-length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
-length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_I3DEZP3A.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_PCWSDVLX.backends.map(backend=>backend.
-id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_TUOBAW6V.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_ILIZNOH4.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_YPCCD7EW.listActive)(folder)){const paths=(0,import_chunk_RRKK2KA3.jobPaths)(folder,id);const spec=(0,import_chunk_EENKPOPM.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_73DIQDKJ.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_I3DEZP3A.nextCommands.wait(id,option))}}
-
-},
-"./chunk-B6Y6BHUG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{fitTable:()=>fitTable,renderTable:()=>renderTable});module.exports=stdin_exports;var import_chunk_BOPSRWHI=load("./\
-chunk-BOPSRWHI.js");function renderTable({head,rows},width){const all=[head,...rows];const widths=widthsOf({head,rows});return all.map(row=>{const line=row.map(
-(cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_BOPSRWHI.cutToWidth)(line,Math.max(2,width))}).
-join("\n")}var room=16;function fitTable(table,width,dispensable){const isEmpty=name=>table.rows.every(row=>row[table.head.indexOf(name)]==="-");let fitted=table;
-for(const name of[...dispensable.filter(isEmpty),...dispensable.filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(name)?Number.POSITIVE_INFINITY:room)<=width)
-continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==at);if(at>=0)fitted={head:without(fitted.head),rows:fitted.rows.map(
-without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,widths.at(-1)??0);return widths.slice(0,
--1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].map(row=>(0,import_chunk_BOPSRWHI.widthOf)(
-row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_BOPSRWHI.widthOf)(cell)))}
 
 },
 "./chunk-BOPSRWHI.js": function (module, exports) {
@@ -1784,6 +1262,55 @@ text))return text.length;let width=0;for(const char of text)width+=columnsOf(cha
 text)<=columns)return text;let kept="";let width=0;for(const char of text){width+=columnsOf(char);if(width>columns-1)break;kept+=char}return`${kept}\u2026`}var wide=new RegExp(
 "[\\u1100-\\u115f\\u2e80-\\u303e\\u3041-\\ua4cf\\ua960-\\ua97f\\uac00-\\ud7a3\\uf900-\\ufaff\\ufe30-\\ufe6f\\uff00-\\uff60\\uffe0-\\uffe6]|\\p{Emoji_Presentation}|[\\u{20000}-\\u{3f\
 ffd}]","u");function columnsOf(char){if(char<"\u0300")return 1;if(/[\p{Mn}\p{Me}\p{Cf}]/u.test(char))return 0;return wide.test(char)?2:1}
+
+},
+"./chunk-CHEFAQBS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
+module.exports=stdin_exports;var import_chunk_32MTA6CI=load("./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_NHZQ27Y6=load(
+"./chunk-NHZQ27Y6.js");var import_chunk_3LTPRSGR=load("./chunk-3LTPRSGR.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
+"./chunk-FG4NKBTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load(
+"./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,import_chunk_527JQF7V.readJson)(paths.resultRecord);
+const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.filter(isResultNote);return[...results.map(note=>`${note.
+required?"success file":"result path"}: ${(0,import_chunk_FG4NKBTV.describeResult)(note)}`),...run.log?[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:
+[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_PII37J4B.taskWords)(state)}`]:[]]}function isResultNote(value){
+if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===null||typeof one==="string";const isSize=size===
+null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){const failed=(0,import_chunk_3MGMFZ3C.
+failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;if(!spec?.staff||!(0,import_chunk_HZZY6FEB.
+isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,import_chunk_527JQF7V.readJson)(
+paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_3LTPRSGR.isChanges)(changes))return notes;notes.push(`workspace\
+: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NHZQ27Y6.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;const{take_over:commands}=read.
+value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){for(const command of commands.
+slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({mode,profile}){
+return!(0,import_chunk_CM5GR4UR.isWriter)(profile)&&(0,import_chunk_CM5GR4UR.isWriter)((0,import_chunk_CM5GR4UR.findMode)(mode)?.profile??"restricted")}function tellEnded(context,view){
+if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_527JQF7V.readRange)(view.paths.result,0,64*1024*1024)?.bytes;if(!deliverable&&!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_HZZY6FEB.goneError)(view.id,view.paths);const notes=[header(view),...runNotes(view),...omittedNotes(
+view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_32MTA6CI.handbackLine)(view);if(handback!==null)notes.push(
+`hand-back: ${handback}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));if((0,import_chunk_TIQZMBM4.isUnfinished)(view.state)&&(0,import_chunk_TIQZMBM4.
+isContinuable)(view.paths,view.state))notes.push(`go on: ${import_chunk_I3DEZP3A.nextCommands.continue(view.id,view.spec?.state_option??[])}`);if(!deliverable)notes.
+push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
+state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}
+function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_EENKPOPM.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),...whatIsThere(view.paths),...times}}function forTerminal(bytes){const text=(0,
+import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}
+`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_I3DEZP3A.nextCommands.doctor(view.id,view.spec?.state_option??
+[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
+[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
+message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
+join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
+kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
+output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
+formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_527JQF7V.readText)(paths.resultRecord);
+try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_NHZQ27Y6.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
+const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
+error)}}
 
 },
 "./chunk-CL3BCQKO.js": function (module, exports) {
@@ -1797,19 +1324,26 @@ monotonicMs();if(rest<=0)timer=setTimeout(fn,0);else timer=setTimeout(rest>longe
 arm();return()=>clearTimeout(timer)}
 
 },
-"./chunk-CNLTAJJ7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
-exports=stdin_exports;var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_HZZY6FEB=load(
-"./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_YPCCD7EW.listActive)(
-root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
-root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_YPCCD7EW.listJobs)(root)){if(left===0)break;if(isLive.has(
-id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
-filter(view=>isChosen(view.spec,options)).sort(byLife)}function mayBeChosen(root,id,choice){if(choice.owner===null&&choice.kinds===null)return true;const spec=(0,
-import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.value,choice)}function isChosen(spec,{owner,
-kinds}){return isOwnedBy(spec,owner)&&(kinds===null||spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_HZZY6FEB.isEnded)(
-a.state))-Number((0,import_chunk_HZZY6FEB.isEnded)(b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_PISISLGS.
-refresh,import_chunk_HZZY6FEB.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
+"./chunk-CM5GR4UR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findMode:()=>findMode,isReader:()=>isReader,isWriter:()=>isWriter,modeIds:()=>modeIds,modes:()=>modes});module.exports=
+stdin_exports;var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var readOnly="Change nothing: no file, no commit, no setting, nothing on other machines. Rea\
+ding and searching are what you are here for.";var evidence="Give the place of every claim: path and line, command and its output, or address.";var modes={staffer:{
+id:"staffer",summary:"hand a task to an agent CLI as a job",role:"You carry out a task for the caller on your own.",rules:["Do what the task asks, no more. Leav\
+e what was changed before you came as it is.","Commit or push only if the task asks for it."],form:["What you did and found, what you changed (paths), how you c\
+hecked it, and what is left open."],profile:"standard"},research:{id:"research",summary:"have a question looked into and answered with evidence, as a job",role:"\
+You look into a question and answer it with evidence.",rules:[readOnly,evidence,"Keep what you saw apart from what you conclude, and say how sure you are."],form:[
+"The answer first, in a few sentences; then the evidence for it; then what you could not find out."],profile:"restricted"},review:{id:"review",summary:"have cha\
+nges reviewed by an agent CLI, as a job",role:"You review changes that somebody else made.",rules:[readOnly,evidence,"Look for what breaks: wrong results, lost \
+data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.","Report only what you have checked in the code. S\
+ay when you looked at something and found nothing."],form:["The verdict first, in one sentence; then the findings, the worst first, each with severity, path and\
+ line, what happens, and how to mend it; then what you did not look at."],profile:"restricted"},implement:{id:"implement",summary:"have a change made in this wo\
+rktree by an agent CLI, as a job",role:"You make a change in a code base on your own.",rules:["Keep to the habits of the code base, and to the task: no side tri\
+ps.","Leave what was changed before you came as it is, unless the task is about it.","Prove the change: run the tests or checks that belong to it, and say which\
+ you ran and how they ended. Never weaken a test to make it pass.","Commit only if the task asks for it; never push."],form:["What you changed and why (paths), \
+which checks you ran with their results, and what is left open.",import_chunk_JKM3JFER.claimsForm],profile:"standard"},ask:{id:"ask",summary:"ask an agent CLI a\
+nd print its answer (a recorded job)",role:"You answer a question.",rules:[readOnly],form:["The answer itself, as short as the question allows."],profile:"restr\
+icted"}};var modeIds=Object.keys(modes);function findMode(id){return Object.hasOwn(modes,id)?modes[id]:void 0}function isWriter(profile){return profile!=="restr\
+icted"}function isReader(mode,profile){return!isWriter(profile)||findMode(mode)?.profile==="restricted"}
 
 },
 "./chunk-CTSRVJRC.js": function (module, exports) {
@@ -1832,31 +1366,6 @@ for(let i=0;i<64;i+=1){const s1=(e>>>6|e<<26)^(e>>>11|e<<21)^(e>>>25|e<<7);const
 hash[4]+e;hash[5]=hash[5]+f;hash[6]=hash[6]+g;hash[7]=hash[7]+h}function rotate(word,bits){return word>>>bits|word<<32-bits}
 
 },
-"./chunk-D7NDCQQA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{prepareReview:()=>prepareReview,requireBase:()=>requireBase});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var patchBytes=2*1024*1024;function prepareReview(staff,paths,before){const{git}=before;
-const dirty=before.entries.filter(import_chunk_HDW3QKWP.isDirty);if(!git)return["There is no git repository here: look at the files that the task names."];const range=rangeOf(
-staff,git.head,dirty.length>0);if(range===null)return["There is no commit yet: everything here is new."];const lines=[`${range.title}: ${(0,import_chunk_GEPPUING.
-quoteWords)(["git",...range.command])}`];const untracked=dirty.filter(entry=>entry.xy==="??").length;if(range.isDirty&&untracked>0)lines.push(`${untracked} new \
-file(s) that git does not know yet are in no diff (marked ?? above): read them.`);const patch=readPatch(git.root,range.command);if(patch.kind==="text"&&patch.bytes.
-length>0){const fault=faultOf(()=>(0,import_chunk_527JQF7V.writeFile)(paths.reviewDiff,patch.bytes));lines.push(fault===void 0?`The same as a patch, for when yo\
-u cannot run git: ${paths.reviewDiff}`:`There is no patch file: it could not be written (${fault}).`)}if(patch.kind==="none")lines.push(`There is no patch file:\
- ${patch.reason}.`);return lines}function rangeOf(staff,head,isDirtyTree){if(staff.base)return{title:`Everything since ${staff.base.rev}, committed or not`,command:[
-"diff",staff.base.commit],isDirty:isDirtyTree};if(head===null)return null;if(isDirtyTree)return{title:"The uncommitted changes",command:["diff","HEAD"],isDirty:true};
-return{title:"The newest commit (nothing is uncommitted)",command:["show","HEAD"],isDirty:false}}function readPatch(root,command){const opened=(0,import_chunk_HBYG2AYJ.
-openGit)(root,{until:(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_6GO5RDBX.captureBudgetMs});if("reason"in opened)return{kind:"none",reason:opened.reason};
-const plain=["--no-ext-diff","--no-textconv","--no-color"];const answer=opened.git.run([command[0],...plain,...command.slice(1)],{limit:patchBytes});return answer.
-ok?{kind:"text",bytes:answer.bytes}:{kind:"none",reason:answer.reason}}function requireBase(cwd,rev){const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);const opened=root===
-void 0?{reason:"there is no git repository here"}:(0,import_chunk_HBYG2AYJ.openGit)(root);if("reason"in opened)throw noBase(rev,opened.reason);const{git}=opened;
-const found=git.run(["rev-parse","--verify","--quiet","--end-of-options",`${rev}^{commit}`]);if(rev===""||!found.ok)throw noBase(rev,"there is no such commit");
-const commit=found.bytes.toString("latin1").trim();const fork=git.run(["merge-base",commit,"HEAD"]);if(!fork.ok)throw noBase(rev,"it has no history in common wi\
-th HEAD");return{rev,commit:fork.bytes.toString("latin1").trim()}}function noBase(rev,reason){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot re\
-view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this repository with --base")}function faultOf(write){try{write();return void 0}catch(error){
-const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
-
-},
 "./chunk-DAOF27DW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{holdFifo:()=>holdFifo,makeFifo:()=>makeFifo,watchFifo:()=>watchFifo});module.exports=stdin_exports;var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("node:fs");var flags=import_node_fs.constants.O_NONBLOCK|
@@ -1869,6 +1378,23 @@ const end=()=>{if(!done)onEnd();done=true};socket.on("error",end).on("end",end).
 let fd;try{fd=(0,import_node_fs.openSync)(file,mode|flags)}catch(error){if(["ENOENT","ENOTDIR","ELOOP","ENXIO","EACCES","EROFS","EPERM"].includes((0,import_chunk_NVPF5LEY.
 errnoOf)(error)??""))return void 0;throw error}if((0,import_node_fs.fstatSync)(fd).isFIFO())return fd;(0,import_node_fs.closeSync)(fd);return void 0}function isFifo(file){
 const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===void 0)return false;(0,import_node_fs.closeSync)(fd);return true}
+
+},
+"./chunk-DIOASCTS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_35TQDG63=load("./chunk-35TQDG63.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
+const before=await(0,import_chunk_5FOKRKRZ.refresh)(root,id);if((0,import_chunk_HZZY6FEB.isEnded)(before.state))return{view:before,result:before.state.state==="\
+canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_5Z3IZCRM.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.
+isoNow)(),why:request.why})}
+`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_6GO5RDBX.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_35TQDG63.
+waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
+view,result:(0,import_chunk_HZZY6FEB.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_6GO5RDBX.
+taskStatusMs+import_chunk_6GO5RDBX.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
+text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw error}}}function nudge(view){
+const engine=(0,import_chunk_L5OZSZHI.findEngine)(view.spec?.engine??"")??import_chunk_L5OZSZHI.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
+worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-DOH37MC3.js": function (module, exports) {
@@ -1903,35 +1429,6 @@ paths.active,paths.once,paths.slots,paths.jobs])(0,import_chunk_527JQF7V.createF
 folder)}catch{}}function lookAt(folder){try{return(0,import_chunk_S7M4UBSY.factsOf)(folder)}catch(error){throw unusable(folder,`it cannot be looked at (${(0,import_chunk_NVPF5LEY.
 errnoOf)(error)})`)}}function unusable(folder,reason){return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use the state folder ${folder}: ${reason}`,
 elsewhere)}function userId(){return process.getuid?.()??0}
-
-},
-"./chunk-DPKGCXS5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hasLivingWorker:()=>hasLivingWorker,lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf});
-module.exports=stdin_exports;var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_HZZY6FEB=load(
-"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
-return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_YPCCD7EW.
-listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_RRKK2KA3.
-jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.
-id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
-const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
-const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const condition=hasLivingWorker(paths)?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
-memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
-import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_L5OZSZHI.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
-function look(root,id){try{const view=(0,import_chunk_HZZY6FEB.inspect)(root,id);return(0,import_chunk_HZZY6FEB.isEnded)(view.state)?void 0:(0,import_chunk_HZZY6FEB.
-conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
-if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_PISISLGS.isSettleable)(condition)||!memory.
-unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_EENKPOPM.
-readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_L5OZSZHI.isGenuine)(read.value,(0,import_chunk_L5OZSZHI.readKey)());const its=isOurs?
-poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_L5OZSZHI.hasQueue)(read.value)});return its===pool}function hasLivingWorker(paths){
-const[worker,launch]=[(0,import_chunk_EENKPOPM.readWorker)(paths),(0,import_chunk_EENKPOPM.readLaunch)(paths)];return[worker,launch].some(read=>read.kind==="ok"&&
-(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.worker)==="alive")}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??
-(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=import_chunk_6GO5RDBX.
-leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.set(id,since);return(0,
-import_chunk_CL3BCQKO.monotonicMs)()-since>import_chunk_6GO5RDBX.leaseMs}function forgetGone(memory,active){if(memory.members.size<=active.length)return;const there=new Set(
-active);for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
 
 },
 "./chunk-E2BGCC37.js": function (module, exports) {
@@ -2067,114 +1564,6 @@ text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${n
 import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"run","--help"])}
 
 },
-"./chunk-EG6BC3VZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{compareWorkspace:()=>compareWorkspace,isChanges:()=>isChanges,isSnapshot:()=>isSnapshot});module.exports=stdin_exports;
-var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
-var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");
-var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var text=value=>typeof value==="string";var flag=value=>typeof value==="boolean";var count=value=>Number.isSafeInteger(
-value)&&value>=0;var textOrNull=value=>value===null||text(value);var commit=value=>value===null||text(value)&&/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);var optional=shape=>value=>value===
-void 0||shape(value);var nullOr=shape=>value=>value===null||shape(value);var oneOf=(...words)=>value=>words.includes(value);var list=shape=>value=>Array.isArray(
-value)&&value.every(shape);var record=shapes=>value=>isRecord(value)&&Object.entries(shapes).every(([name,shape])=>shape(value[name]));var allOf=shape=>value=>isRecord(
-value)&&Object.values(value).every(shape);function isRecord(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}var nameInside=value=>text(
-value)&&!`/${value}/`.includes("/../")&&!value.startsWith("/");var entry=record({path:nameInside,xy:text,head:textOrNull,index:textOrNull,tree_mode:textOrNull,from:optional(
-nameInside),mode:textOrNull,content:textOrNull,stat:textOrNull});var names=allOf(value=>value!==null&&commit(value));var row=length=>value=>Array.isArray(value)&&
-value.length===length&&nameInside(value[0])&&value.every(text);var snapshot=record({schema:oneOf(1),cwd:text,at:value=>text(value)&&Number.isFinite(Date.parse(value)),
-git:nullOr(record({root:text,hash:oneOf("sha1","sha256"),head:commit,branch:textOrNull,subject:textOrNull,refs:nullOr(names),refs_rest:nullOr(record({count,digest:text})),
-elsewhere:names})),reason:textOrNull,exclude:list(text),entries:list(entry),rest:nullOr(record({count,files:list(row(4)),digest:textOrNull})),files:nullOr(list(
-row(3))),exact:flag});var changes=record({files:list(record({path:text,change:oneOf("added","modified","deleted","renamed"),from:optional(text),was_dirty:flag,committed:flag})),
-file_count:count,dirty_before:list(text),dirty_before_count:count,dirty_committed:list(text),dirty_committed_count:count,dirty_after:count,commits:list(record({
-sha:text,subject:text})),commit_count:count,head:record({before:textOrNull,after:textOrNull,moved:oneOf("forward","elsewhere",null)}),branch:record({before:textOrNull,
-after:textOrNull}),refs_changed:list(text),index_changed:flag,beyond:list(text),exact:flag,unchanged:flag,reason:textOrNull});function isSnapshot(value){return snapshot(
-value)}function isChanges(value){return changes(value)}var emptyTree={sha1:"4b825dc642cb6eb9a060e54bf8d69288fbee4904",sha256:"6ef19b41225c5369f1c104d45d8d85efa9\
-b057b53b14b4b9b939dd74decc5321"};function readTreeChanges(git,hash,heads){const ask=(...renames)=>git.run([...["diff-tree","-r","-z","--raw","--no-abbrev","--no\
--ext-diff","--no-textconv",...renames],...[heads.before??emptyTree[hash],heads.after??emptyTree[hash],"--"]]);const found=ask("-M","-l1000");const answer=found.
-ok?found:ask("--no-renames");return answer.ok?parseRaw(answer.bytes):void 0}function parseRaw(bytes){const changes2=new Map;const items=bytes.toString("latin1").
-split("\0");for(let at=0;at<items.length;at+=1){const[,modes]=/^:(.*)$/.exec(items[at]??"")??[];if(modes===void 0)continue;const[oldMode="",newMode="",oldName="",
-newName="",letter=""]=modes.split(" ");const before=/^0*$/.test(oldMode)?null:`${oldMode} ${oldName}`;const after=/^0*$/.test(newMode)?null:`${newMode} ${newName}`;
-at+=1;const name=(0,import_chunk_5PLEYAYI.nameOf)(items[at]??"");if(!/^[RC]/.test(letter)){changes2.set(name,{before,after});continue}at+=1;const target=(0,import_chunk_5PLEYAYI.
-nameOf)(items[at]??"");if(letter.startsWith("R"))changes2.set(name,{before,after:null});changes2.set(target,{before:null,after,...letter.startsWith("R")?{from:name}:
-{}})}return changes2}function readMove(git,before,after){if(before===after)return null;if(before===null)return"forward";if(after===null)return"elsewhere";return git.
-run(["merge-base","--is-ancestor",before,after]).ok?"forward":"elsewhere"}var commitLimit=20;function readNewCommits(git,before,after,tips){const refs=[...Object.
-values(before.refs??{}),...Object.values(before.elsewhere)];const known=new Set([before.head,...refs].filter(name=>name!==null));const fresh=[after.head,...tips].
-filter(name=>name!==null&&!known.has(name));if(fresh.length===0)return{commits:[],commit_count:0};const input=`${[...new Set(fresh),...[...known].map(name=>`^${name}`)].
-join("\n")}
-`;const count2=git.run(["rev-list","--count","--ignore-missing","--stdin"],{input});const listed2=git.run([...["rev-list",`--max-count=${commitLimit}`,"--topo-o\
-rder","--ignore-missing"],...["--encoding=UTF-8","--format=%s","--stdin"]],{input});if(!count2.ok||!listed2.ok)return void 0;const lines=listed2.bytes.toString(
-"latin1").split("\n");const commits=lines.flatMap((line,at)=>at%2===0&&line.startsWith("commit ")?[{sha:line.slice(7),subject:(0,import_chunk_5PLEYAYI.nameOf)(lines[at+
-1]??"")}]:[]);return{commits,commit_count:Number(count2.bytes.toString("latin1"))}}function comparePlain(before,after){const[known,now]=[filesOf(before),filesOf(
-after)];const looker=(0,import_chunk_5PLEYAYI.makeLooker)(after.cwd);const changes2=[];for(const path of[...new Set([...known.keys(),...now.keys()])].sort()){const was=known.
-get(path)??null;const is=now.get(path)??(after.exact?null:lookNow(path));if(was?.mode===is?.mode&&was?.content===is?.content)continue;const isOld=!was&&!before.
-exact&&(looker.look(path)?.changedMs??0)<Date.parse(before.at)-2e3;if(!isOld)changes2.push({path,was,is,was_dirty:false,committed:false})}return changes2;function lookNow(path){
-const facts=looker.look(path);return facts&&facts.kind!=="folder"?{mode:facts.mode,content:facts.stat}:null}}function compareUnasked(before){const looker=(0,import_chunk_5PLEYAYI.
-makeLooker)(before.git.root);const paths={changes:[],untouched:[],swallowed:[]};for(const[path,entry2]of(0,import_chunk_HDW3QKWP.entriesOf)(before)){const facts=looker.
-look(path);if(!(0,import_chunk_HDW3QKWP.isDirty)(entry2)||entry2.mode==="160000")continue;const now=facts&&facts.kind!=="folder"?facts:null;const isSame2=now?now.
-mode===entry2.mode&&now.stat===entry2.stat:entry2.mode===null;const sideOf2=side=>({mode:side.mode,content:side.stat});const was=entry2.mode===null?null:sideOf2(
-{mode:entry2.mode,stat:entry2.stat});if(isSame2)paths.untouched.push(path);else paths.changes.push({path,was,is:now&&sideOf2(now),was_dirty:true,committed:false})}
-return paths}function filesOf({files}){return new Map((files??[]).map(([path,mode,stat])=>[path,{mode,content:stat}]))}var emptyBlobs=new Set(["e69de29bb2d1d643\
-4b8b29ae775ad8c2e48c5391","473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"]);function pairRenames(changes2){const gone=new Map(changes2.filter(
-({was,is})=>was&&!is).map(change=>[change.path,change]));const byContent=new Map;for(const change of gone.values()){const key=change.was&&contentKey(change.was);
-if(key)byContent.set(key,[...byContent.get(key)??[],change])}const taken=new Set;const originOf=new Map;const take=(change,origin)=>{if(!origin||taken.has(origin.
-path))return;taken.add(origin.path);originOf.set(change.path,origin)};const fresh=changes2.filter(({was,is})=>!was&&is);for(const change of fresh)if(change.from!==
-void 0)take(change,gone.get(change.from));for(const change of fresh){const key=change.is&&contentKey(change.is);if(!key||originOf.has(change.path))continue;const free=(byContent.
-get(key)??[]).filter(({path})=>!taken.has(path));const namesake=free.find(({path})=>lastPart(path)===lastPart(change.path));take(change,namesake??(emptyBlobs.has(
-change.is?.content??"")?void 0:free[0]))}return changes2.filter(({path})=>!taken.has(path)).map(({from:_,...change})=>{const origin=originOf.get(change.path);if(!origin)
-return change;return{...change,from:origin.path,was_dirty:change.was_dirty||origin.was_dirty}})}function contentKey({mode,content}){return content===null?null:`${mode.
-slice(0,3)} ${content}`}function lastPart(path){return path.slice(path.lastIndexOf("/")+1)}function comparePaths(moments){const known=(0,import_chunk_HDW3QKWP.entriesOf)(
-moments.before);const now=(0,import_chunk_HDW3QKWP.entriesOf)(moments.after);const names2=new Set([...known.keys(),...now.keys(),...moments.tree.keys()]);const isHidden=makeHidden(
-moments,names2);const changes2=[];const untouched=[];const swallowed=[];const isInMoved=makeInMoved(known,now);for(const name of[...names2].sort()){const[b,a,t]=[
-known.get(name),now.get(name),moments.tree.get(name)];const sides=b?sinceDirty(name,b,a,moments):a?sinceClean(name,a,moments,isHidden):inTree(t);const was_dirty=b!==
-void 0&&b.xy!=="..";if(sides&&(sides.was||sides.is)){const from=a?.from??t?.from;changes2.push({path:name,...sides,was_dirty,committed:t!==void 0,...from?{from}:
-{}})}else if(was_dirty)(a===void 0&&(t||isInMoved(name))?swallowed:untouched).push(name)}return{changes:changes2,untouched,swallowed}}function makeInMoved(known,now){
-const moved=[...now.values()].filter(({path,mode,content,head:head2})=>{const before=known.get(path);return mode==="160000"&&content!==(before?before.content:head2?.
-split(" ")[1])}).map(({path})=>`${path}/`);return name=>moved.some(folder=>name.startsWith(folder))}function sinceDirty(name,b,a,moments){const now=a??measureNow(
-name,b,moments);return isSame(b,now)?void 0:{was:sideOf(b),is:sideOf(now)}}function measureNow(name,b,{looker,tree}){const facts=looker.look(name);if(!facts)return import_chunk_5PLEYAYI.
-nothing;if(facts.kind!=="folder"){const algorithm=b.content?.length===64?"sha256":"sha1";if(b.content===null&&b.mode!==null)return{mode:facts.mode,content:null,
-stat:facts.stat};return(0,import_chunk_5PLEYAYI.measureRaw)(looker,name,facts,algorithm)}const commit2=(tree.get(name)?.after??b.head)?.split(" ")[1];return b.mode===
-"160000"&&commit2!==void 0?{mode:"160000",content:commit2,stat:null}:import_chunk_5PLEYAYI.nothing}function isSame(b,now){if(b.mode!==now.mode)return false;if(b.
-mode===null)return true;return b.content!==null&&now.content!==null?b.content===now.content:b.stat===now.stat}function sinceClean(name,a,{tree,overlooked,before},isHidden){
-const t=tree.get(name);const base=a.xy===".."?overlooked.get(name)??null:t?t.before:a.head;const was=sideOfTree(base);if(base===null)return a.mode===null||isHidden(
-a)?void 0:{was,is:sideOf(a)};if((0,import_chunk_HDW3QKWP.isCutOff)(before)&&isHidden(a))return void 0;const isStaged2=a.xy[1]==="."&&a.xy!==".."&&a.index!==null&&
-!a.index.startsWith("u");const is=isStaged2?sideOfTree(a.index):sideOf({...a,mode:(a.mode&&a.tree_mode)??a.mode});if(was&&is&&was.mode===is.mode&&was.content===
-is.content)return void 0;return{was,is}}function inTree(t){return t&&{was:sideOfTree(t.before),is:sideOfTree(t.after)}}function makeHidden({before,looker},names2){
-const mayHide=(0,import_chunk_HDW3QKWP.isCutOff)(before)||[...names2].some(name=>/(?:^|\/)\.gitignore$/.test(name));const margin=2e3;return a=>mayHide&&(looker.
-look(a.path)?.changedMs??Number.POSITIVE_INFINITY)<Date.parse(before.at)-margin}function sideOf({mode,content,stat}){return mode===null?null:{mode,content:content??
-stat}}function sideOfTree(base){const[mode,content=null]=base?.split(" ")??[];return mode===void 0?null:{mode,content}}var listed={files:200,dirty:50,refs:50,nameBytes:1e3};
-function compareWorkspace(before,after,{budgetMs=import_chunk_6GO5RDBX.captureBudgetMs,mostFiles=listed.files}={}){const changes2=compareAll(before,after,budgetMs);
-return{...changes2,files:changes2.files.slice(0,mostFiles)}}function compareAll(before,after,budgetMs){if(!isSnapshot(before))return untold("the record of the w\
-orkspace at the start is damaged",null,null);const{git,cwd,exclude}=before;if(git===null){const now2=after.git===null&&after.cwd===cwd?after:(0,import_chunk_5PLEYAYI.
-captureWorkspace)(cwd,{exclude,plain:true,budgetMs});const changes2=comparePlain(before,now2);const exact=before.exact&&now2.exact;return finish({...nothingMoved(
-null,null),...noPaths,changes:changes2,exact,reason:before.reason})}const isElsewhere=after.git?after.git.root!==git.root:after.reason===import_chunk_5PLEYAYI.notInGit;
-const now=isElsewhere?(0,import_chunk_5PLEYAYI.captureWorkspace)(git.root,{exclude,budgetMs}):after;if(now.git?.root===git.root)return compareGit({...before,git},
-{...now,git:now.git},(0,import_chunk_CL3BCQKO.monotonicMs)()+budgetMs);const reason=now.reason??"the repository is gone";return untold(reason,git,null,reason===
-import_chunk_5PLEYAYI.notInGit?noPaths:compareUnasked({...before,git}))}function compareGit(before,after,until){const[was,is]=[before.git,after.git];const opened=(0,
-import_chunk_HBYG2AYJ.openGit)(is.root,{until});if("reason"in opened)return untold(opened.reason,was,is);const{git}=opened;const moved=readMove(git,was.head,is.
-head);const tree=moved===null?new Map:readTreeChanges(git,is.hash,head(was,is));const refs=(0,import_chunk_5PLEYAYI.compareRefs)(was,is);const commits=readNewCommits(
-git,was,is,refs.tips);const looker=(0,import_chunk_5PLEYAYI.makeLooker)(is.root,until);const overlooked=newlyOverlooked(git,before,after);const moments={before,
-after,tree:tree??new Map,looker,overlooked};const isMore=before.rest?.digest!==after.rest?.digest&&((0,import_chunk_HDW3QKWP.isCutOff)(before)||(0,import_chunk_HDW3QKWP.
-isCutOff)(after));const isKnown=tree!==void 0&&commits!==void 0&&refs.exact&&(0,import_chunk_CL3BCQKO.monotonicMs)()<until;return finish({...nothingMoved(was,is),
-...comparePaths(moments),dirty_after:(0,import_chunk_HDW3QKWP.countDirty)(after),commits:commits?.commits??[],commit_count:commits?.commit_count??0,head:{...head(
-was,is),moved},refs_changed:refs.changed,index_changed:isIndexChanged(before,after,moments.tree),exact:before.exact&&after.exact&&isKnown,beyond:[...isMore?[`un\
-committed files beyond the first ${import_chunk_5PLEYAYI.limits.entries+import_chunk_5PLEYAYI.limits.brief}`]:[],...refs.isMore?[`branches beyond the first ${import_chunk_5PLEYAYI.
-refLimits.names}`]:[]],reason:after.reason??before.reason})}function head(was,is){return{before:was.head,after:is.head}}function newlyOverlooked(git,was,is){const known=(0,
-import_chunk_HDW3QKWP.entriesOf)(was);const names2=is.entries.filter(({path,xy})=>xy===".."&&!known.has(path)).map(({path})=>path);if(names2.length===0||was.git.
-head===null)return new Map;const answer=git.run(["ls-tree","-r","-z","--full-tree",was.git.head]);const wanted=new Set(names2);const lines=answer.ok?answer.bytes.
-toString("latin1").split("\0"):[];return new Map(lines.flatMap(line=>{const[,mode,name,path=""]=/^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line)??[];return mode!==void 0&&
-wanted.has((0,import_chunk_5PLEYAYI.nameOf)(path))?[[(0,import_chunk_5PLEYAYI.nameOf)(path),`${mode} ${name}`]]:[]}))}function isIndexChanged(was,is,tree){const[
-known,now]=[(0,import_chunk_HDW3QKWP.entriesOf)(was),(0,import_chunk_HDW3QKWP.entriesOf)(is)];const isCut=(0,import_chunk_HDW3QKWP.isCutOff)(was)||(0,import_chunk_HDW3QKWP.
-isCutOff)(is);return[...new Set([...known.keys(),...now.keys(),...tree.keys()])].some(name=>{const[b,a,t]=[known.get(name),now.get(name),tree.get(name)];if(b?.xy===
-".."||a?.xy===".."||isCut&&!(a&&b))return false;if(b?.isBrief||a?.isBrief)return isStaged(b)!==isStaged(a);const before=b?b.index:t?t.before:a?.head??null;const after=a?
-a.index:t?t.after:b?.head??null;return before!==after})}function isStaged(entry2){return entry2!==void 0&&!/^[.?]/.test(entry2.xy)}var noPaths={changes:[],untouched:[],
-swallowed:[]};function nothingMoved(was,is){return{commits:[],commit_count:0,dirty_after:0,head:{before:was?.head??null,after:is?.head??null,moved:null},branch:{
-before:was?.branch??null,after:is?.branch??null},refs_changed:[],index_changed:false,beyond:[]}}function untold(reason,was,is,paths=noPaths){const changes2=finish(
-{...nothingMoved(was,is),...paths,exact:false,reason});return{...changes2,unchanged:false}}function finish({changes:changes2,untouched,swallowed,...rest}){const files=pairRenames(
-changes2);const{head:head2,branch,commit_count,refs_changed,index_changed,beyond}=rest;const isStill=head2.before===head2.after&&branch.before===branch.after&&!index_changed&&
-beyond.length===0;return{files:files.map(fileChange),file_count:files.length,dirty_before:untouched.slice(0,listed.dirty).map(shortName),dirty_before_count:untouched.
-length,dirty_committed:swallowed.slice(0,listed.dirty).map(shortName),dirty_committed_count:swallowed.length,...rest,refs_changed:refs_changed.slice(0,listed.refs).
-map(shortName),unchanged:isStill&&files.length===0&&commit_count===0&&refs_changed.length===0}}function fileChange({path,was,is,from,was_dirty,committed}){const change=from!==
-void 0?"renamed":!was?"added":!is?"deleted":"modified";return{path:shortName(path),change,...from===void 0?{}:{from:shortName(from)},was_dirty,committed}}function shortName(name){
-return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.readableName)(name),listed.nameBytes)}
-
-},
 "./chunk-EPNPF2NT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{HandbackLook:()=>HandbackLook,baselineOf:()=>baselineOf,inTime:()=>inTime});module.exports=stdin_exports;var import_chunk_JXOSR2SG=load(
 "./chunk-JXOSR2SG.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_NVPF5LEY=load(
@@ -2211,42 +1600,68 @@ const bytes=await readUnchanged(path,file);if(!bytes)return void 0;const{createH
 toString("utf8"),sha256:createHash("sha256").update(bytes).digest("hex")}}
 
 },
-"./chunk-F4YG5CRF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{describeChanges:()=>describeChanges,isTidy:()=>isTidy,summarizeChanges:()=>summarizeChanges,terminalRecord:()=>terminalRecord});
-module.exports=stdin_exports;var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function terminalRecord(spec,paths,state,{tree,staff,results}={}){return{...state,kind:spec.
-kind,verb:spec.verb,owner:spec.owner,label:spec.label,cwd:spec.cwd,lineage:spec.lineage,ended_by:tree?.step??"none",ended_processes:tree?.ended.slice(0,50)??[],
-survivors:tree?.survivors??[],...spec.staff?wordsOf(spec.staff):{},...staff?staffRecord(spec,staff):{},...spec.run?{result_paths:results??null}:{},...spec.timer?
-{timer:spec.timer}:{},result_path:paths.result,output_path:isTidy(spec,state)?null:paths.output,error_path:paths.error}}function staffRecord(spec,staff){const{changes}=staff;
-return{changes,...spec.worktree?{worktree:{...spec.worktree,take_over:changes?(0,import_chunk_6MDRQJKZ.takeOverCommands)(spec.worktree,changes):[]}}:{},..."find\
-ings"in staff?{findings:staff.findings,findings_error:staff.findings_error}:{}}}function wordsOf({mode,backend,custom,model,profile}){return{mode,backend:custom?.
-name??backend,model,profile}}function isTidy(spec,state){return spec.kind==="staff"&&state.state==="done"&&state.warnings.length===0}var shown={files:30,commits:10,
-dirty:10,refs:10,bytes:200};function summarizeChanges(changes){const named=namesOf(changes.files.map(({path})=>path),changes.file_count);const files=changes.file_count===
-0?noFiles(changes):`${fileCount(changes)}${named}`;const{reason,dirty_committed,dirty_committed_count}=changes;const isPartial=reason!==null&&reason!==import_chunk_5PLEYAYI.
-notInGit;return[files,...otherChanges(changes,namesOf(dirty_committed,dirty_committed_count)),...isPartial?[`not everything could be looked at (${(0,import_chunk_FSRL2ASG.
-oneLine)(reason)})`]:[]].join(", ")}function describeChanges(changes){const{files,file_count,commits,commit_count,dirty_before,dirty_before_count}=changes;const{
-dirty_committed,dirty_committed_count}=changes;const moved=changes.refs_changed.filter(ref=>ref!==`refs/heads/${changes.branch.after}`);const refs=moved.slice(0,
-shown.refs).map(code);return[`${sentence([file_count===0?noFiles(changes):fileCount(changes),...otherChanges(changes)].join(", "))}.`,...section("",files.slice(
-0,shown.files).map(fileLine),file_count),...section("New commits:",commits.slice(0,shown.commits).map(commitLine),commit_count),...refs.length>0?["",`Branches a\
-nd stash that moved: ${refs.join(", ")}${moved.length>refs.length?", ...":""}`]:[],...section("Uncommitted before, now committed as it was:",dirty_committed.slice(
-0,shown.dirty).map(path=>`- ${code(path)}`),dirty_committed_count),...section("Dirty before, and left as it was:",dirty_before.slice(0,shown.dirty).map(path=>`-\
- ${code(path)}`),dirty_before_count),...changes.reason===null?[]:["",`Not everything could be looked at: ${(0,import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
-...changes.exact||changes.reason?.includes("damaged")?[]:["","A limit was reached: there may be more changes than these."]].join("\n")}function namesOf(paths,total){
-const named=paths.slice(0,3).map(path=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.showName)(path),shown.bytes));return` (${named.join(", ")}${total>
-named.length?", ...":""})`}function noFiles({exact,unchanged,reason}){if(exact)return"no files changed";return unchanged||reason===null?"no changed files were s\
-een":"it is unknown whether files changed"}function fileCount({file_count}){return`${file_count} file${file_count===1?"":"s"} changed`}function otherChanges(changes,swallowed=""){
-const{commit_count,head,branch,index_changed,file_count,refs_changed,beyond}=changes;const{dirty_committed_count:kept}=changes;const were=kept===1?"file that wa\
-s uncommitted before is":"files that were uncommitted before are";const branchMoved=branch.before!==branch.after;return[...commit_count>0?[`${commit_count} new \
-commit${commit_count===1?"":"s"}`]:[],...branchMoved?[`now on ${branch.after===null?"no branch":`branch ${code(branch.after)}`}`]:[],...head.moved==="elsewhere"?
-["HEAD was moved to another line of history"]:[],...head.moved==="forward"&&commit_count===0?["HEAD was moved forward"]:[],...index_changed&&file_count===0&&commit_count===
-0?["what is staged changed"]:[],...refs_changed.length>0&&head.moved===null&&commit_count===0?["branches or the stash changed"]:[],...kept>0?[`${kept} ${were} n\
-ow committed${swallowed}`]:[],...beyond.length>0?[`something changed among ${beyond.join(" and ")}`]:[]]}function section(title,lines,total){if(lines.length===0)
-return[];const rest=total-lines.length;return["",...title===""?[]:[title,""],...lines,...rest>0?[`- and ${rest} more`]:[]]}function fileLine({path,change,from,was_dirty,
-committed}){const notes=[...was_dirty?["was dirty before"]:[],...committed?["committed"]:[]];const origin=from===void 0?"":`${code(from)} -> `;return`- ${change}\
-: ${origin}${code(path)}${notes.length===0?"":` (${notes.join(", ")})`}`}function commitLine({sha,subject}){return`- ${sha.slice(0,12)} ${code((0,import_chunk_FSRL2ASG.
-oneLine)(subject))}`}function code(text){const inner=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.showName)(text),shown.bytes);const longest=Math.
-max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(longest+1);return longest===0?`\`${inner}\``:`${fence} ${inner} ${fence}`}function sentence(text){
-return text.charAt(0).toUpperCase()+text.slice(1)}
+"./chunk-F6T42YIF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_CHEFAQBS=load("./chunk-CHEFAQBS.js");var import_chunk_BK6GI3VP=load(
+"./chunk-BK6GI3VP.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_35TQDG63=load(
+"./chunk-35TQDG63.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_7MO73M4R=load(
+"./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_JXOSR2SG=load(
+"./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.
+tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_EENKPOPM.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_PG5AQQLM.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_I3DEZP3A.
+nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
+","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
+String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
+0):"10m");return(0,import_chunk_I3DEZP3A.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_BK6GI3VP.
+pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_7MO73M4R.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
+pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_HZZY6FEB.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
+id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
+const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
+context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_CHEFAQBS.noticeNotes)(view)]}}function whyLines(event,view){
+if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
+message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
+name,bytes,changed},view){const dir=(0,import_chunk_ZX7KBW5C.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_JXOSR2SG.isHandback)(
+name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";return[`${changed===true?"changed":"handed back"}: ${dir}/${name}${size}`,`an answer go\
+es into: ${dir}/${(0,import_chunk_JXOSR2SG.answerName)(name)}`]}function isText(value){return typeof value==="string"&&value.trim()!==""}function lineFrom(text,limit){
+return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
+const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_HZZY6FEB.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
+views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
+waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_HZZY6FEB.isEnded)(view.
+state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
+import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
+const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_HZZY6FEB.isEnded)(view.state))(0,import_chunk_7MO73M4R.
+noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
+cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_HZZY6FEB.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_CHEFAQBS.
+endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_HZZY6FEB.isEnded)(
+view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.
+isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_HZZY6FEB.isEnded)(view.state)?(0,import_chunk_CHEFAQBS.tellEnded)(context,
+view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
+joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_EENKPOPM.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_CHEFAQBS.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_35TQDG63.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_OEPPXLHW.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
+context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_HZZY6FEB.
+isEnded)(view.state)?view:(0,import_chunk_HZZY6FEB.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-FG4NKBTV.js": function (module, exports) {
@@ -2361,20 +1776,41 @@ true];continue}if(sign===quote){quote=null;continue}if(quote===null&&(sign==='"'
 "\n"?"":next}`;isPlain=false;at+=1;continue}word=`${word??""}${sign}`}return{words}}
 
 },
+"./chunk-GBEAPTG5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");
+var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_YKTILGYP=load("./chunk-YKTILGYP.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
+const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_E2BGCC37.endProbes)(
+tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
+mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
+"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_ILIZNOH4.probeEnvironment)(spec);try{const shell={
+program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_RXESWPAO.runTool)({...shell,timeoutMs:import_chunk_6GO5RDBX.taskStatusMs,limit:import_chunk_6GO5RDBX.
+probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
+const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
+o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
+if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
+named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
+code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+import_chunk_6GO5RDBX.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_6GO5RDBX.probeBytes)}`;case"fai\
+led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
+null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
+)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_6GO5RDBX.
+evidenceChars,import_chunk_6GO5RDBX.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_2E2NNMZX.findEscaped)(tree);const named=left.slice(
+0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
+eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
+elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
+return(0,import_chunk_YKTILGYP.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-DSECMBEW.js"))).withHandback(job,ending));if(!run)return(0,
+import_chunk_YKTILGYP.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_FG4NKBTV.
+noteResults)(run),run.log?(0,import_chunk_YKTILGYP.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,nobody),{reason:ending.
+reason,isStarted:tree!==null})]);return(0,import_chunk_YKTILGYP.conclude)(job,{...ending,results,ownLog,task})}
+
+},
 "./chunk-GEPPUING.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{quoteWords:()=>quoteWords});module.exports=stdin_exports;var plain=/^[A-Za-z0-9_@%+:,./=-]+$/;function quoteWord(word){
 if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){return`'${word.replaceAll("'",`'\\''`)}'`}function quoteWords(words){return words.
 map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).join(" ")}
-
-},
-"./chunk-GNKOY4W4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
-resolve().then(()=>load("./file-4JIBO44Z.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-SW667SFY.js"))).dir,pid:async()=>(await Promise.
-resolve().then(()=>load("./pid-RZ76B32F.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-ROVQYF4O.js"))).job,git:async()=>(await Promise.resolve().
-then(()=>load("./git-B7RTIX6K.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-KLMKCWVL.js"))).cmd,http:async()=>(await Promise.resolve().then(
-()=>load("./http-BYR7UHTZ.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-MO2SQGYG.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
-"./ci-A2CAZHOQ.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-TIK2ILVD.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
-eview-ZWMM5OLE.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
 
 },
 "./chunk-GVEZTPPZ.js": function (module, exports) {
@@ -2403,58 +1839,62 @@ length>=open.length}function*linesOf(text){for(let from=0;from<text.length;){con
 line:text.slice(from,end),from,next:end+1};from=end+1}}
 
 },
-"./chunk-HA5JXRUH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.j\
-s");var import_chunk_74ME3HTL=load("./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_EF5TFNRM.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_74ME3HTL.onceWords)("run",input,(0,import_chunk_74ME3HTL.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_74ME3HTL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_EF5TFNRM.makeRunPart)(input,cwd);return(0,import_chunk_4L76UZH5.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_4L76UZH5.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_6GO5RDBX.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_EF5TFNRM.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_4L76UZH5.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
-
-},
-"./chunk-HBYG2AYJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{openGit:()=>openGit,repositoryVariables:()=>repositoryVariables});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_child_process=require("node:child_process");var import_node_path=builtin(
-"node:path");var repositoryVariables=["GIT_ALTERNATE_OBJECT_DIRECTORIES","GIT_CONFIG","GIT_CONFIG_PARAMETERS","GIT_CONFIG_COUNT","GIT_OBJECT_DIRECTORY","GIT_DIR",
-"GIT_WORK_TREE","GIT_IMPLICIT_WORK_TREE","GIT_GRAFT_FILE","GIT_INDEX_FILE","GIT_NO_REPLACE_OBJECTS","GIT_REPLACE_REF_BASE","GIT_PREFIX","GIT_INTERNAL_SUPER_PREF\
-IX","GIT_SHALLOW_FILE","GIT_COMMON_DIR","GIT_NAMESPACE","GIT_REF_STORAGE_FORMAT","GIT_REFERENCE_BACKEND"];var wanted="^(filter\\..*|hook\\..*|core\\.worktree|core\\\
-.bare|extensions\\.objectformat)$";var tooMany=200;var always=["core.fsmonitor=false","core.hooksPath=/dev/null","core.quotepath=off","diff.orderFile=/dev/null",
-"diff.submodule=short","log.showSignature=false","submodule.recurse=false","gc.auto=0","maintenance.auto=false"];var quiet=["--no-ext-diff","--no-textconv","--i\
-gnore-submodules=dirty"];var showing=new Set(["diff","show","log","diff-tree","diff-index","diff-files"]);function openGit(folder,{until,also=[]}={}){const program=findGit();
-if(program===void 0)return{reason:"git is not installed (no git on PATH)"};const found=[];for(const place of[folder,...also]){if(!(0,import_chunk_S7M4UBSY.isFolder)(
-place))return{reason:`the folder ${place} is gone`};const read=runGit(program,place,always,["config","-z","--get-regexp",wanted],{until});if(!read.ok&&read.code!==
-1)return{reason:read.reason};found.push(parseSettings(read.ok?read.bytes:Buffer.alloc(0)))}const[settings=[]]=found;const off=switchedOff(found.flat().map(([name])=>name));
-if(off===void 0)return{reason:"its configuration names filters or hooks that cannot be switched off"};const config=[...always,...off];return{git:{folder,run:(args,call={})=>runGit(
-program,folder,config,args,{...call,until}),setting:name=>settings.findLast(([found2])=>found2===name)?.[1]}}}function findGit(){return absoluteSearchPath().map(
-folder=>import_node_path.default.join(folder,"git")).find(import_chunk_S7M4UBSY.isExecutable)}function absoluteSearchPath(){return import_chunk_ILIZNOH4.variables.
-searchPath().split(":").filter(folder=>import_node_path.default.isAbsolute(folder))}function parseSettings(bytes){return bytes.toString("utf8").split("\0").filter(
-item=>item!=="").map(item=>{const end=item.indexOf("\n");return end<0?[item,""]:[item.slice(0,end),item.slice(end+1)]})}function switchedOff(names){const drivers=new Set(
-names.filter(name=>/^(?:filter|hook)\./.test(name)).map(withoutVariable));if(drivers.size>tooMany||[...drivers].some(name=>/[=\n\ufffd]/.test(name)))return void 0;
-return[...drivers].flatMap(name=>name.startsWith("hook.")?[`${name}.enabled=false`]:[`${name}.clean=`,`${name}.smudge=`,`${name}.process=`,`${name}.required=fal\
-se`])}function withoutVariable(name){return name.slice(0,name.lastIndexOf("."))}function runGit(program,folder,config,args,call){const limit=call.limit??32*1024*
-1024;const left=(call.until??Number.POSITIVE_INFINITY)-(0,import_chunk_CL3BCQKO.monotonicMs)();const timeout=Math.ceil(Math.min(call.timeoutMs??1e4,left));const settings=config.
-flatMap(setting=>["-c",setting]);const[verb="",...words]=args;if(timeout<=0)return{ok:false,code:null,reason:`there was no time left for git ${verb}`,cut:"time"};
-const safe=showing.has(verb)?[verb,...quiet,...words]:args;const done=(0,import_node_child_process.spawnSync)(program,["--no-pager","--literal-pathspecs",...settings,
-...safe],{cwd:folder,env:gitEnvironment(folder),input:call.input??"",timeout,killSignal:"SIGKILL",maxBuffer:limit});const name=`git ${verb}`;const fault=(0,import_chunk_NVPF5LEY.
-errnoOf)(done.error);const seconds=Math.ceil(timeout/100)/10;if(fault==="ETIMEDOUT")return{ok:false,code:null,reason:`${name} took longer than ${seconds} s`,cut:"\
-time"};if(fault==="ENOBUFS")return{ok:false,code:null,reason:`${name} wrote more than ${limit} bytes`,cut:"output"};if(done.error)return{ok:false,code:null,reason:`${name}\
- cannot be started (${fault??"error"})`};if(done.status===0)return{ok:true,bytes:done.stdout};const[first=""]=(0,import_chunk_LXK2ZILE.plainText)(done.stderr.toString(
-"utf8")).trim().split("\n");const ending=done.status===null?`was ended by ${done.signal}`:`ended with ${done.status}`;return{ok:false,code:done.status,reason:`${name}\
- ${ending}${first===""?"":`: ${first.slice(0,200)}`}`}}function gitEnvironment(folder){const home=import_chunk_ILIZNOH4.variables.home();const ours=(0,import_chunk_ILIZNOH4.
-configFolder)();return{...(0,import_chunk_ILIZNOH4.toolEnvironment)(),PATH:absoluteSearchPath().join(":"),...home===void 0?{}:{HOME:home},...ours===void 0?{}:{XDG_CONFIG_HOME:import_node_path.
-default.dirname(ours)},GIT_OPTIONAL_LOCKS:"0",GIT_TERMINAL_PROMPT:"0",GIT_ASKPASS:"",GIT_NO_LAZY_FETCH:"1",GIT_NO_REPLACE_OBJECTS:"1",GIT_ALLOW_PROTOCOL:"none",
-GIT_CEILING_DIRECTORIES:import_node_path.default.dirname(folder)}}
+"./chunk-GYLEDZBP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
+module.exports=stdin_exports;var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_KBYANBJG=load(
+"./chunk-KBYANBJG.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_EENKPOPM=load(
+"./chunk-EENKPOPM.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_RRKK2KA3.rootPaths)(root).
+config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
+uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_527JQF7V.readJson)(file);if(read.kind!==
+"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
+const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_CM5GR4UR.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_CM5GR4UR.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_CM5GR4UR.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_SPFZREQZ.readUserConfig)();const narrowing=readNarrowing(
+words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
+words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
+words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_KBYANBJG.userConfigFile)()??"your config"},{restrict:narrowing.
+restrict,file:(0,import_chunk_RRKK2KA3.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
+profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
+name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
+ment"?(0,import_chunk_PCWSDVLX.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
+ task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_LOOIDGC7.checkProgram)(
+backend,program);(0,import_chunk_LOOIDGC7.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
+program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
+(0,import_chunk_CM5GR4UR.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
+model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
+fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_PCWSDVLX.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
+terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
+{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
+config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_PCWSDVLX.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
+...own}};const backend=(0,import_chunk_PCWSDVLX.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
+const found=import_chunk_PCWSDVLX.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_TUOBAW6V.findProgram)(program,cwd)!==void 0));if(found.
+length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
+length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_I3DEZP3A.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_PCWSDVLX.backends.map(backend=>backend.
+id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_TUOBAW6V.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_ILIZNOH4.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_YPCCD7EW.listActive)(folder)){const paths=(0,import_chunk_RRKK2KA3.jobPaths)(folder,id);const spec=(0,import_chunk_EENKPOPM.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_INWCQ7HR.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_I3DEZP3A.nextCommands.wait(id,option))}}
 
 },
 "./chunk-HDW3QKWP.js": function (module, exports) {
@@ -2575,6 +2015,70 @@ option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id
 "doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
 
 },
+"./chunk-IAVJTN3E.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
+exports=stdin_exports;var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_YPCCD7EW.listActive)(
+root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
+root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_YPCCD7EW.listJobs)(root)){if(left===0)break;if(isLive.has(
+id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
+filter(view=>isChosen(view.spec,options)).sort(byLife)}function mayBeChosen(root,id,choice){if(choice.owner===null&&choice.kinds===null)return true;const spec=(0,
+import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.value,choice)}function isChosen(spec,{owner,
+kinds}){return isOwnedBy(spec,owner)&&(kinds===null||spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_HZZY6FEB.isEnded)(
+a.state))-Number((0,import_chunk_HZZY6FEB.isEnded)(b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_5FOKRKRZ.
+refresh,import_chunk_HZZY6FEB.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
+
+},
+"./chunk-IK7OA2HS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_DAOF27DW=load("./chunk-\
+DAOF27DW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_3RBSOS2I=load("./chun\
+k-3RBSOS2I.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./ch\
+unk-L5OZSZHI.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./\
+chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("\
+./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_RRKK2KA3.rootPaths)(question.root).shared,`${(0,
+import_chunk_L5OZSZHI.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_6GO5RDBX.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_6GO5RDBX.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_3RBSOS2I.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_RRKK2KA3.rootPaths)(root).shared;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,
+import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_L5OZSZHI.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_6GO5RDBX.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_L5OZSZHI.sameMac)(await(0,import_chunk_L5OZSZHI.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_527JQF7V.readText)(file,2*import_chunk_6GO5RDBX.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_6GO5RDBX.sharedBytes||value.holdMs===0)(0,import_chunk_527JQF7V.removeFile)(file);else(0,import_chunk_527JQF7V.writeJson)(file,{...answer,mac:await(0,
+import_chunk_L5OZSZHI.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_6GO5RDBX.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-J24LN2TK.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_6GO5RDBX.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_TUOBAW6V.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state))view=await(mayAttach?import_chunk_5FOKRKRZ.refreshAttached:import_chunk_5FOKRKRZ.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_HZZY6FEB.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_HZZY6FEB.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_DAOF27DW.watchFifo)((0,import_chunk_RRKK2KA3.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_6GO5RDBX.
+toolGraceMs+import_chunk_6GO5RDBX.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+
+},
 "./chunk-ILIZNOH4.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{apartEnvironment:()=>apartEnvironment,cacheFolder:()=>cacheFolder,callerEnvironment:()=>callerEnvironment,childEnvironment:()=>childEnvironment,
 comparableEnvironment:()=>comparableEnvironment,configFolder:()=>configFolder,credentialNames:()=>credentialNames,dataFolder:()=>dataFolder,handbackVariable:()=>handbackVariable,
@@ -2620,6 +2124,68 @@ wake},wanted){if(!Array.isArray(wake))return void 0;return byUrgency.find(word=>
 isArray(wake)&&wake.every(word=>word==="checkpoint")}
 
 },
+"./chunk-INWCQ7HR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
+neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
+"./chunk-I3DEZP3A.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_CM5GR4UR.isWriter)(staff.profile))return[];const place=placeOf(cwd);
+const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_CM5GR4UR.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
+find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
+nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_I3DEZP3A.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
+"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
+try{const folder=(0,import_chunk_RRKK2KA3.jobPaths)(root,id).neighbours;(0,import_chunk_527JQF7V.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
+kind!=="folder")continue;(0,import_chunk_527JQF7V.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
+factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
+20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
+a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_EENKPOPM.
+readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_YPCCD7EW.
+listActive)(root))await unlessGone(()=>(0,import_chunk_5FOKRKRZ.refresh)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_L5OZSZHI.readKey)();
+const found=[];for(const id of(0,import_chunk_YPCCD7EW.listActive)(root)){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,
+id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_L5OZSZHI.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
+value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_HZZY6FEB.conditionOf)((0,import_chunk_HZZY6FEB.inspect)(root,id))}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_5FOKRKRZ.
+isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
+import_chunk_3S6B2MGW.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
+folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
+a,b)||isBelow(b,a))}
+
+},
+"./chunk-JKM3JFER.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{SchemaFault:()=>SchemaFault,claimsForm:()=>claimsForm,readClaims:()=>readClaims});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var claimsSchema="pi-completion/v1";var statuses=["done","blocked","partial"];var testResults=["pass","fail","skip"];var claimsForm=`Afte\
+r that one fenced block that is opened by \`\`\`completion on a line of its own and holds one JSON object: {"schema": "${claimsSchema}", "status": "done" | "par\
+tial" | "blocked", "blockedReason": "only when blocked", "summary": "one line", "commits": [{"sha": "...", "subject": "..."}], "filesChanged": ["path relative t\
+o the folder"], "tests": [{"name": "...", "result": "pass" | "fail" | "skip"}], "commands": [{"command": "...", "exitCode": 0}], "openIssues": ["..."]}. Claim o\
+nly what you really did: it is checked.`;var most={text:1e4,line:4096,entries:1e3,commits:100};var SchemaFault=class extends Error{fieldPath;constructor(fieldPath,reason){
+super(reason);this.fieldPath=fieldPath}};function readClaims(value){const block=objectAt("",value);const schema=block.schema;if(schema!==claimsSchema)throw new SchemaFault(
+"schema",`${show(schema)}; allowed: ${claimsSchema}`);const status=wordAt("status",block.status,statuses);const reason=block.blockedReason??null;if(status==="bl\
+ocked"||reason!==null)filledAt("blockedReason",reason);return{schema,status,summary:filledAt("summary",block.summary),commands:listAt("commands",block.commands,
+most.entries,(at,one)=>{const{command,exitCode,note}=objectAt(at,one);return{command:filledAt(`${at}.command`,command,most.line),exitCode:codeAt(`${at}.exitCode`,
+exitCode??null),note:noteAt(`${at}.note`,note)}}),tests:listAt("tests",block.tests,most.entries,(at,one)=>{const{name:title,result,note}=objectAt(at,one);return{
+name:filledAt(`${at}.name`,title,most.line),result:wordAt(`${at}.result`,result,testResults),note:noteAt(`${at}.note`,note)}}),commits:listAt("commits",block.commits,
+most.commits,(at,one)=>{const{sha,repo,subject}=objectAt(at,one);return{sha:shaAt(`${at}.sha`,sha),repo:repoAt(`${at}.repo`,repo??null),subject:noteAt(`${at}.su\
+bject`,subject)}}),filesChanged:listAt("filesChanged",block.filesChanged,most.entries,pathAt),openIssues:listAt("openIssues",block.openIssues,most.entries,(at,one)=>filledAt(
+at,one)),blockedReason:reason===null?null:filledAt("blockedReason",reason)}}function objectAt(at,value){if(typeof value!=="object"||value===null||Array.isArray(
+value))throw new SchemaFault(at,`${show(value)}; allowed: an object`);return value}function listAt(at,value,limit,read){if(value===void 0||value===null)return[];
+if(!Array.isArray(value))throw new SchemaFault(at,`${show(value)}; allowed: a list`);if(value.length>limit)throw new SchemaFault(at,`${value.length} entries; at\
+ most ${limit}`);return value.map((one,n)=>read(`${at}[${n}]`,one))}function wordAt(at,value,allowed){const found=allowed.find(one=>one===value);if(found===void 0)
+throw new SchemaFault(at,`${show(value)}; allowed: ${allowed.join(", ")}`);return found}function filledAt(at,value,limit=most.text){if(typeof value!=="string")throw new SchemaFault(
+at,`${show(value)}; allowed: a text`);if(value.length>limit)throw new SchemaFault(at,`${value.length} characters; at most ${limit}`);const text=(0,import_chunk_LXK2ZILE.
+plainText)(value).trim();if(text==="")throw new SchemaFault(at,"it is empty");return text}function noteAt(at,value){return value===void 0||value===null||value===
+""?null:filledAt(at,value)}function codeAt(at,value){if(value===null||Number.isSafeInteger(value))return value;throw new SchemaFault(at,`${show(value)}; allowed\
+: a whole number, or null`)}function shaAt(at,value){if(typeof value==="string"&&/^[0-9a-f]{7,64}$/i.test(value))return value.toLowerCase();throw new SchemaFault(
+at,`${show(value)}; allowed: 7 to 64 hex digits`)}function repoAt(at,value){if(value===null)return null;const isPath=typeof value==="string"&&value.startsWith("\
+/")&&value.length<=most.line;if(!isPath||value.includes("\0"))throw new SchemaFault(at,`${show(value)}; allowed: an absolute path`);return value}function pathAt(at,value){
+const isPath=typeof value==="string"&&value!==""&&value.length<=most.line&&!value.includes("\0");if(!isPath||value.startsWith("/")||value.split("/").includes(".\
+."))throw new SchemaFault(at,`${show(value)}; allowed: a relative path without ..`);return value}function show(value){if(typeof value==="string")return`${JSON.stringify(
+(0,import_chunk_LXK2ZILE.plainText)(value.slice(0,60)))}${value.length>60?"...":""}`;if(typeof value==="object"&&value!==null)return Array.isArray(value)?"a lis\
+t":"an object";return value===void 0?"it is missing":String(value)}
+
+},
 "./chunk-JSBRDJBE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{__commonJS:()=>__commonJS,__toESM:()=>__toESM});module.exports=stdin_exports;var __create=Object.create;var __defProp2=Object.
 defineProperty;var __getOwnPropDesc2=Object.getOwnPropertyDescriptor;var __getOwnPropNames2=Object.getOwnPropertyNames;var __getProtoOf=Object.getPrototypeOf;var __hasOwnProp2=Object.
@@ -2654,6 +2220,126 @@ patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at
 const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
 rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
 PT_EXECUTION_TIMEOUT")return"slow";throw error}}
+
+},
+"./chunk-L2G7NOSM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
+exports=stdin_exports;var import_chunk_YJWCJVVL=load("./chunk-YJWCJVVL.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_INWCQ7HR=load(
+"./chunk-INWCQ7HR.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_i\
+n","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){
+if(facts.survivors.length>0){return failed("failed","survivors",`these processes outlived SIGKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"can\
+celed":return{outcome:"canceled",error:null};case"met":case"due":return{outcome:"done",error:null};case"watch_failed":return failed("failed","watch_failed",facts.
+detail??"the condition cannot hold any more");case"watch_error":return failed("failed","watch_error",facts.detail??"the condition cannot be looked at");case"exi\
+ted":case"lingered":return judgeExit(facts);case"hard_timeout":if(isStaff(facts)&&facts.staffError===null)return{outcome:"done",error:null};if(facts.kind==="wat\
+ch")return failed("timed_out","watch_expired",`the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);return failed("timed_out","hard_timeout",`the \
+hard limit of ${facts.deadlineText} was reached${told(facts)}`);case"first_output_timeout":return failed("failed","first_output_timeout","nothing was printed wi\
+thin --first-output");case"stalled":return failed("failed","stalled",`nothing happened for the time given by --stall-after${detailOf(facts)}`);case"sign_in":return failed(
+"failed","auth",facts.staffError?.message??"the agent waits for a sign-in that nobody can give");case"state_vanished":return failed("crashed","worker_lost","the\
+ state folder vanished");case"spawn_failed":return failed("failed","spawn_failed",`the program could not be started: ${facts.detail??"not known why"}`);case"nev\
+er_started":return failed("failed","never_started","the launcher died before a worker existed");case"worker_lost":return failed("crashed","worker_lost","the pro\
+cesses that supervise the command were killed; how it ended is not known");case"host_restarted":return failed("crashed","host_restarted","the machine was restar\
+ted while the job ran")}}function judgeExit(facts){const{exit}=facts;if(exit?.spawn_failed)return failed("failed","spawn_failed",`the program could not be execu\
+ted (exit code ${exit.exit_code})`);if(isStaff(facts)){return facts.staffError?{outcome:"failed",error:facts.staffError}:{outcome:"done",error:null}}if(!exit)return failed(
+"crashed","worker_lost","how the command ended is not known");if(exit.exit_code===facts.successExit)return judgeFiles(facts);if(facts.signal!==null&&exit.signaled)
+return failed("failed","signal",signalMessage(facts.signal));return failed("failed","exit_nonzero",`the command exited with code ${exit.exit_code}`)}function judgeFiles({
+missingFiles:missingFiles2=[]}){if(missingFiles2.length===0)return{outcome:"done",error:null};const named=missingFiles2.slice(0,3).join(", ");const more=missingFiles2.
+length>3?` and ${missingFiles2.length-3} more`:"";return failed("failed","artifact_missing",`neither new nor changed at the end: ${named}${more}`)}function isStaff({
+kind}){return kind==="staff"}function detailOf({detail}){return detail===void 0?"":`; ${detail}`}function told({staffError}){const isWord=staffError&&["auth","q\
+uota","agent_error","response_timeout"].includes(staffError.code);return isWord?`; the agent had told: ${staffError.message}`:""}function signalMessage(signal){
+const hint=signal==="SIGKILL"?" (not by us: often the kernel, when memory runs out)":"";return`the command was ended by ${signal}${hint}`}function failed(outcome,code,message){
+return{outcome,error:{code,message}}}function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>192)return void 0;const number=exitCode-128;const known=Object.
+entries(table).find(([,value])=>value===number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.constants.signals;function judgeStaff(reading,ending,request){
+const answer=reading.answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[...reading.warnings,...denialWarnings(reading)];const error=findError(
+reading,ending,request,answer);if(error===null&&request.reason==="lingered"){warnings.push({code:"ended_after_answer",message:"the agent stayed alive after its \
+final event and was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push({code:"limit_after_answer",message:"the hard limit struck after the\
+ complete answer had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){if(reading.failure)return reading.failure;if(reading.
+final==="failure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.reason==="exited"&&ending.exitCode!==0)return exitError(
+ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answer",message:`the agent ended without a final event${quoted(
+lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.resume){const got=reading.conversationId??"none";return{
+code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}if(answer!==null)return null;if(reading.denials.length>
+0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.join(", ")}`}}return{code:"no_final_answer",message:"\
+the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)return{code:"signal",message:`the agent was ended \
+by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}function denialWarnings(reading){return reading.
+denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){const lines=ending.stderrTail.split("\n").map(
+line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}var severities=["critical","high","m\
+edium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;var most={summary:1e4,title:500,detail:1e4,
+file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
+fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
+null"}]}
+No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
+import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
+text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
+error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
+startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
+let open;for(const{line,from,next}of(0,import_chunk_GVEZTPPZ.linesOf)(answer)){const fence=(0,import_chunk_GVEZTPPZ.fenceOf)(line);if(fence&&open&&(0,import_chunk_GVEZTPPZ.
+closes)(fence,open)){const text=isJson(open)||open.info===""?answer.slice(open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&
+(!open||isJson(fence))){open={...fence,from:next}}}return found}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(
+value))return fault("the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allo\
+wed: ${verdicts.join(", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");
+if(!Array.isArray(findings))return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);
+const read=[];for(const[n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,
+title,detail,file,line,suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,
+summary,findings:read}}}function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}\
+; allowed: ${severities.join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name===
+"suggestion"))continue;const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(
+line)&&Number(line)>0))return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="strin\
+g")return`${name} is no text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{
+kind:"fault",reason}}function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="\
+object"&&value!==null)return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value===
+"object"&&value!==null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}function usageOf(told2,runsOn,resumed){if(told2===
+null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===
+null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=before?now-before:now;const usage={...told2};if(runsOn.
+tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,earlier.output_tokens);usage.total_tokens=
+less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.cost_usd,earlier.cost_usd??0));return{usage,
+usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){
+const{paths,spec,staff}=job;const backend=(0,import_chunk_GVEZTPPZ.backendOf)(spec);const reading=seen.reading??(0,import_chunk_GVEZTPPZ.replay)(spec,paths);const byItself=exit.
+reason==="exited";const ending=(0,import_chunk_GVEZTPPZ.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
+reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
+...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_YJWCJVVL.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
+import_chunk_INWCQ7HR.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
+const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
+const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
+findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
+return reason==="exited"||reason==="lingered"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if((0,import_chunk_GVEZTPPZ.backendOf)(spec)?.
+answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle cou\
+ld not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){try{return look()}catch(error){warnings.push({code:"not_told",message:`${what}\
+ could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===
+null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`\
+the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function questionWarnings({handback},answer){const name=answer===
+null?null:(0,import_chunk_JXOSR2SG.findQuestion)(answer);if(name===null)return[];const file=handback?`${handback.dir}/${name}`:name;const isThere=handback!==void 0&&
+handback!==null&&(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file";const where=isThere?`; put the answer into ${handback.dir}/${(0,import_chunk_JXOSR2SG.answerName)(
+name)} or into the next task`:" (there is no such file)";return[{code:"parent_question",message:`the agent asks a question in ${file}${where}`}]}function changeWarnings(staff,changes){
+if(!(0,import_chunk_CM5GR4UR.isReader)(staff.mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+
+changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.
+reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5}\
+ more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.
+index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change nothing (profile ${staff.
+profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){
+if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.kind==="ok")return{findings:parsed.
+value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.
+reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;
+const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,spec,staff:spec.staff},{reading:ending.reading,before:ending.before},
+{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.
+some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.
+run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_FG4NKBTV.missingFiles)(spec.run,results):[],survivors:ending.
+tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??
+startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.isoNow)();const conversationId=staff?.reading.conversationId??null;
+const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,started_at:started,
+ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?
+null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.
+task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.
+omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...ending.handback?
+{handback:ending.handback}:{},...taskFields(spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({
+run},{task}){if(!run?.status_cmd)return{};return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){
+if(ending.reason!=="exited"||ending.tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.
+tree.ended.length} left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({
+bytes:(0,import_chunk_FG4NKBTV.logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){
+return reason==="due"?timer?.due_at:void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(
+file);return facts?(0,import_chunk_CL3BCQKO.isoOf)(facts.modifiedMs):null}
 
 },
 "./chunk-L5OZSZHI.js": function (module, exports) {
@@ -2764,6 +2450,19 @@ ile"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) 
 cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
 
 },
+"./chunk-LTUGNEZV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_BLRQQFDR=load("./chunk-BLRQQFDR.js");
+var import_chunk_UTJIAXZR=load("./chunk-UTJIAXZR.js");var import_chunk_7VJPP3D2=load("./chunk-7VJPP3D2.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");
+var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_RLAEZAHM.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_RLAEZAHM.writerOptions,...import_chunk_RLAEZAHM.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_BLRQQFDR.taskOf)(context,input);const words=(0,import_chunk_7VJPP3D2.onceWords)(id,input,
+(0,import_chunk_7VJPP3D2.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_7VJPP3D2.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_UTJIAXZR.folderOf)(context,input);const staff=(0,import_chunk_BLRQQFDR.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_BLRQQFDR.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+
+},
 "./chunk-LUIVRIXY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{makeNap:()=>makeNap});module.exports=stdin_exports;var longest=2**31-1;function makeNap(signal){const rung=new Set;
 let wake=()=>void 0;return{ring(why){rung.add(why);wake(why)},async sleep(ms,deaf){const heard=()=>[...rung].filter(why2=>why2!==deaf);if(heard().length===0&&!signal.
@@ -2793,6 +2492,16 @@ plainText(value),limit);if(Array.isArray(value))return value.map(inner=>plainVal
 fromEntries(Object.entries(value).map(([name,inner])=>[plainValue(name,80),plainValue(inner,limit)]))}
 
 },
+"./chunk-M53KQDBY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
+resolve().then(()=>load("./file-4JIBO44Z.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-SW667SFY.js"))).dir,pid:async()=>(await Promise.
+resolve().then(()=>load("./pid-RZ76B32F.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-ROVQYF4O.js"))).job,git:async()=>(await Promise.resolve().
+then(()=>load("./git-AA7YOXLS.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-KLMKCWVL.js"))).cmd,http:async()=>(await Promise.resolve().then(
+()=>load("./http-BYR7UHTZ.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-MO2SQGYG.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
+"./ci-A2CAZHOQ.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-TIK2ILVD.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
+eview-ZWMM5OLE.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
+
+},
 "./chunk-MZF46EUA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{requireReachable:()=>requireReachable,seen:()=>seen,signOf:()=>signOf,sizeFacts:()=>sizeFacts,sizeText:()=>sizeText,
 unreachable:()=>unreachable});module.exports=stdin_exports;var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBS\
@@ -2806,28 +2515,139 @@ retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}
 "missing"}function sizeText(facts){return facts?(0,import_chunk_TFEMYLSK.formatSize)(facts.size):"not there"}
 
 },
+"./chunk-N7SGVGWZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{addWorktree:()=>addWorktree,isDirtyTree:()=>isDirtyTree,planWorktree:()=>planWorktree,realPlace:()=>realPlace,removeWorktree:()=>removeWorktree,
+takeOverCommands:()=>takeOverCommands,undoWorktree:()=>undoWorktree,worktreeWork:()=>worktreeWork});module.exports=stdin_exports;var import_chunk_5JK4ZPRS=load(
+"./chunk-5JK4ZPRS.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");
+function gitOf(note,terms){const opened=(0,import_chunk_TBCWJDPA.openGit)((0,import_chunk_S7M4UBSY.isFolder)(note.from)?note.from:note.git_folder,terms);return"\
+git"in opened?opened.git:void 0}function headOf(folder){const opened=(0,import_chunk_TBCWJDPA.openGit)(folder);return"git"in opened?resolve(opened.git,"HEAD"):void 0}
+function branchTip(note){const git=gitOf(note);return git&&resolve(git,`refs/heads/${note.branch}`)}function resolve(git,name){const answer=git.run(["rev-parse",
+"--verify","--quiet",`${name}^{commit}`]);return answer.ok?answer.bytes.toString("latin1").trim():void 0}function count(git,revisions){const answer=git.run(["re\
+v-list","--count",...revisions,"--"]);return answer.ok?Number(answer.bytes.toString("latin1")):void 0}function takeOverCommands(note,changes){const until=(0,import_chunk_CL3BCQKO.
+monotonicMs)()+import_chunk_6GO5RDBX.captureBudgetMs;const opened=(0,import_chunk_TBCWJDPA.openGit)(note.path,{until});const git="git"in opened?opened.git:gitOf(
+note,{until});const tips=git?tipsOf(git,note,changes,"git"in opened):[];const held=git?unmerged(git,note,tips):[];const merge=what=>(0,import_chunk_GEPPUING.quoteWords)(
+["git","-C",note.from,"merge",what]);if(changes.dirty_after===0)return held.map(({name})=>merge(name));const inTree=(...words)=>(0,import_chunk_GEPPUING.quoteWords)(
+["git","-C",note.path,...words]);const own=changes.branch.after??`${note.branch}-work`;return[...changes.branch.after===null?[inTree("switch","-c",own)]:[],inTree(
+"add","--all"),inTree("commit","-m",`Work of ${import_node_path2.default.basename(note.path)}`),merge(own),...held.filter(({isHead})=>!isHead).map(({name})=>merge(
+name))]}function tipsOf(git,note,changes,isTree){const branches=listBranches(git);const head=isTree?resolve(git,"HEAD"):void 0;const current=isTree?currentBranch(
+git):void 0;const made=isTree?madeHere(git):[];const isMade=({name,commit})=>name===note.branch||(made.length>0?made.includes(commit):changes.refs_changed.includes(
+`refs/heads/${name}`));const others=branches.filter(tip=>tip.name!==current&&isMade(tip));const own=others.filter(({name})=>name===note.branch);return[...head===
+void 0?[]:[{name:current??head,commit:head,isHead:true}],...own,...others.filter(tip=>!own.includes(tip))]}function listBranches(git){const answer=git.run(["for\
+-each-ref","--format=%(objectname) %(refname:lstrip=2)","refs/heads"]);const lines=answer.ok?answer.bytes.toString("latin1").split("\n"):[];return lines.flatMap(
+line=>{const[,commit,name]=/^([0-9a-f]{40,64}) (.+)$/.exec(line)??[];if(commit===void 0||name===void 0)return[];return[{name:isPlain(name)?name:commit,commit,isHead:false}]})}
+function isPlain(name){return/^[\x21-\x7e]+$/.test(name)}function currentBranch(git){const answer=git.run(["symbolic-ref","--quiet","--short","HEAD"]);const name=answer.
+ok?answer.bytes.toString("latin1").trim():"";return isPlain(name)?name:void 0}function madeHere(git){const answer=git.run(["log","--walk-reflogs","--max-count=1\
+0000","--format=%H %gs","HEAD","--"]);const lines=answer.ok?answer.bytes.toString("latin1").split("\n"):[];return lines.flatMap(line=>{const[,commit,words=""]=/^([0-9a-f]{40,64}) (.*)$/.
+exec(line)??[];return commit===void 0||/^(?:checkout|reset|branch):/.test(words)?[]:[commit]})}function unmerged(git,note,tips){const known=[note.base,headOf(note.
+from)].filter(commit=>commit!==void 0);return tips.filter(({commit},at)=>{if(tips.findIndex(tip=>tip.commit===commit)<at)return false;const others=tips.map(tip=>tip.
+commit).filter(other=>other!==commit);return(count(git,[commit,"--not",...known,...others])??1)>0})}var checkoutMs=10*6e4;var lookMs=6e4;var tries=3;function planWorktree(repoCwd,id){
+const at=(0,import_chunk_S7M4UBSY.realPath)(repoCwd);const root=(0,import_chunk_3S6B2MGW.findWorktree)(at);if(root===void 0)throw impossible(`${repoCwd} is not \
+in a git work tree`);const git=requireGit(root);const top=ask(git,["rev-parse","--show-toplevel"]);if(top!==root)throw impossible(`the work tree of ${root} is ${top}`);
+const base=ask(git,["rev-parse","--verify","--quiet","HEAD^{commit}"],"there is no commit yet");const folder=import_node_path.default.resolve(root,ask(git,["rev\
+-parse","--git-common-dir"]));const below=import_node_path.default.relative(root,at);const isThere=below===""||git.run(["rev-parse","--verify","--quiet",`${base}\
+:${below}/`]).ok;const place=import_node_path.default.join(placeFor(root,(0,import_chunk_S7M4UBSY.realPath)(folder)),id);return{path:place,branch:`job-companion\
+/${id}`,base,from:root,git_folder:(0,import_chunk_S7M4UBSY.realPath)(folder),cwd:isThere?import_node_path.default.join(place,below):place}}function isDirtyTree(root){
+const opened=(0,import_chunk_TBCWJDPA.openGit)(root,{until:(0,import_chunk_CL3BCQKO.monotonicMs)()+2e3});if("reason"in opened)return false;const words=["status",
+"--porcelain","-z","--untracked-files=normal","--no-renames","--ignore-submodules=dirty"];const answer=opened.git.run(words,{limit:64*1024});return answer.ok?answer.
+bytes.length>0:answer.cut==="output"}function addWorktree(note){makeFolders(import_node_path.default.dirname(note.path));if((0,import_chunk_S7M4UBSY.exists)(note.
+path))throw impossible(`${note.path} exists already`);const git=requireGit(note.from);const words=["worktree","add","--quiet","--no-checkout","--no-track","-b",
+note.branch,note.path,note.base];for(let tried=1;;tried+=1){const answer=git.run(words,{timeoutMs:checkoutMs});if(answer.ok)break;undoWorktree(note);if(tried===
+tries||!/\bcommondir|worktrees\//.test(answer.reason))throw impossible(answer.reason)}const reason=checkOut(note);if(reason===void 0)return;git.run(["worktree",
+"remove","--force",note.path]);git.run(["update-ref","-d",`refs/heads/${note.branch}`,note.base]);throw impossible(reason)}function checkOut(note){const opened=(0,
+import_chunk_TBCWJDPA.openGit)(note.path);if("reason"in opened)return opened.reason;const answer=opened.git.run(["reset","--hard","--quiet"],{timeoutMs:checkoutMs});
+return answer.ok?void 0:answer.reason}function undoWorktree(note){removeWorktree(note)}function worktreeWork(note){const isGone=!(0,import_chunk_S7M4UBSY.isFolder)(
+note.path);const tips=[isGone?void 0:headOf(note.path),branchTip(note)].filter(tip=>tip!==void 0);const uncommitted=isGone?0:countUncommitted(note.path);const git=tips.
+length===0?void 0:gitOf(note);if(!git)return{uncommitted,commits:0,isMerged:tips.length===0,isGone};const elsewhere=[`--exclude=${note.branch}`,"--branches","--\
+remotes","--tags","HEAD"];const commits=count(git,[...tips,"--not",note.base]);const lonely=count(git,[...tips,"--not",...elsewhere]);return{uncommitted,commits:commits??
+1,isMerged:lonely===0,isGone}}function removeWorktree(note){const work=worktreeWork(note);if(work.uncommitted>0||!work.isMerged)return false;const git=gitOf(note,
+{also:work.isGone?[]:[note.path]});if(!git)return work.isGone;const tip=branchTip(note);git.run(["worktree","remove",note.path]);if((0,import_chunk_S7M4UBSY.exists)(
+note.path))return false;return tip===void 0||git.run(["update-ref","-d",`refs/heads/${note.branch}`,tip]).ok}function impossible(reason){return new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot make a worktree for the job; ${reason}`,"go on without --worktree")}function requireGit(root){const opened=(0,import_chunk_TBCWJDPA.
+openGit)(root);if("reason"in opened)throw impossible(opened.reason);return opened.git}function ask(git,args,otherwise){const answer=git.run(args);if(!answer.ok)
+throw impossible(otherwise??answer.reason);return answer.bytes.toString("utf8").replace(/\n$/,"")}function placeFor(root,gitFolder){const own=(0,import_chunk_ILIZNOH4.
+dataFolder)();if(own===void 0)throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");const hash=Buffer.from((0,import_chunk_CTSRVJRC.
+sha256)(Buffer.from(gitFolder))).toString("hex");const name=import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g,"-").slice(0,40);const place=realPlace(
+import_node_path.default.join(own,"worktrees",`${name}-${hash.slice(0,8)}`));const around=(0,import_chunk_3S6B2MGW.findWorktree)(place)??(`${place}/`.startsWith(
+`${gitFolder}/`)?gitFolder:void 0);if(around!==void 0)throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder \
+outside`);return place}function realPlace(folder){for(let at=folder;;at=import_node_path.default.dirname(at)){if((0,import_chunk_S7M4UBSY.isFolder)(at)||at===import_node_path.
+default.dirname(at))return import_node_path.default.join((0,import_chunk_S7M4UBSY.realPath)(at),import_node_path.default.relative(at,folder))}}function makeFolders(folder){
+if((0,import_chunk_S7M4UBSY.isFolder)(folder))return;try{makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_527JQF7V.createFolder)(folder)}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw impossible(`the folder ${folder} cannot be made (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??
+"error"})`)}}function countUncommitted(folder){const{git,entries,rest}=(0,import_chunk_5JK4ZPRS.captureWorkspace)(folder,{exclude:[],budgetMs:lookMs});return git?.
+root===folder?entries.length+(rest?.count??0):1}
+
+},
+"./chunk-NFTT2FNM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{prepareReview:()=>prepareReview,requireBase:()=>requireBase});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var patchBytes=2*1024*1024;function prepareReview(staff,paths,before){const{git}=before;
+const dirty=before.entries.filter(import_chunk_HDW3QKWP.isDirty);if(!git)return["There is no git repository here: look at the files that the task names."];const range=rangeOf(
+staff,git.head,dirty.length>0);if(range===null)return["There is no commit yet: everything here is new."];const lines=[`${range.title}: ${(0,import_chunk_GEPPUING.
+quoteWords)(["git",...range.command])}`];const untracked=dirty.filter(entry=>entry.xy==="??").length;if(range.isDirty&&untracked>0)lines.push(`${untracked} new \
+file(s) that git does not know yet are in no diff (marked ?? above): read them.`);const patch=readPatch(git.root,range.command);if(patch.kind==="text"&&patch.bytes.
+length>0){const fault=faultOf(()=>(0,import_chunk_527JQF7V.writeFile)(paths.reviewDiff,patch.bytes));lines.push(fault===void 0?`The same as a patch, for when yo\
+u cannot run git: ${paths.reviewDiff}`:`There is no patch file: it could not be written (${fault}).`)}if(patch.kind==="none")lines.push(`There is no patch file:\
+ ${patch.reason}.`);return lines}function rangeOf(staff,head,isDirtyTree){if(staff.base)return{title:`Everything since ${staff.base.rev}, committed or not`,command:[
+"diff",staff.base.commit],isDirty:isDirtyTree};if(head===null)return null;if(isDirtyTree)return{title:"The uncommitted changes",command:["diff","HEAD"],isDirty:true};
+return{title:"The newest commit (nothing is uncommitted)",command:["show","HEAD"],isDirty:false}}function readPatch(root,command){const opened=(0,import_chunk_TBCWJDPA.
+openGit)(root,{until:(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_6GO5RDBX.captureBudgetMs});if("reason"in opened)return{kind:"none",reason:opened.reason};
+const plain=["--no-ext-diff","--no-textconv","--no-color"];const answer=opened.git.run([command[0],...plain,...command.slice(1)],{limit:patchBytes});return answer.
+ok?{kind:"text",bytes:answer.bytes}:{kind:"none",reason:answer.reason}}function requireBase(cwd,rev){const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);const opened=root===
+void 0?{reason:"there is no git repository here"}:(0,import_chunk_TBCWJDPA.openGit)(root);if("reason"in opened)throw noBase(rev,opened.reason);const{git}=opened;
+const found=git.run(["rev-parse","--verify","--quiet","--end-of-options",`${rev}^{commit}`]);if(rev===""||!found.ok)throw noBase(rev,"there is no such commit");
+const commit=found.bytes.toString("latin1").trim();const fork=git.run(["merge-base",commit,"HEAD"]);if(!fork.ok)throw noBase(rev,"it has no history in common wi\
+th HEAD");return{rev,commit:fork.bytes.toString("latin1").trim()}}function noBase(rev,reason){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot re\
+view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this repository with --base")}function faultOf(write){try{write();return void 0}catch(error){
+const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
+
+},
+"./chunk-NHZQ27Y6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{describeChanges:()=>describeChanges,isTidy:()=>isTidy,summarizeChanges:()=>summarizeChanges,terminalRecord:()=>terminalRecord});
+module.exports=stdin_exports;var import_chunk_N7SGVGWZ=load("./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function terminalRecord(spec,paths,state,{tree,staff,results}={}){return{...state,kind:spec.
+kind,verb:spec.verb,owner:spec.owner,label:spec.label,cwd:spec.cwd,lineage:spec.lineage,ended_by:tree?.step??"none",ended_processes:tree?.ended.slice(0,50)??[],
+survivors:tree?.survivors??[],...spec.staff?wordsOf(spec.staff):{},...staff?staffRecord(spec,staff):{},...spec.run?{result_paths:results??null}:{},...spec.timer?
+{timer:spec.timer}:{},result_path:paths.result,output_path:isTidy(spec,state)?null:paths.output,error_path:paths.error}}function staffRecord(spec,staff){const{changes}=staff;
+return{changes,...spec.worktree?{worktree:{...spec.worktree,take_over:changes?(0,import_chunk_N7SGVGWZ.takeOverCommands)(spec.worktree,changes):[]}}:{},..."find\
+ings"in staff?{findings:staff.findings,findings_error:staff.findings_error}:{}}}function wordsOf({mode,backend,custom,model,profile}){return{mode,backend:custom?.
+name??backend,model,profile}}function isTidy(spec,state){return spec.kind==="staff"&&state.state==="done"&&state.warnings.length===0}var shown={files:30,commits:10,
+dirty:10,refs:10,bytes:200};function summarizeChanges(changes){const named=namesOf(changes.files.map(({path})=>path),changes.file_count);const files=changes.file_count===
+0?noFiles(changes):`${fileCount(changes)}${named}`;const{reason,dirty_committed,dirty_committed_count}=changes;const isPartial=reason!==null&&reason!==import_chunk_5JK4ZPRS.
+notInGit;return[files,...otherChanges(changes,namesOf(dirty_committed,dirty_committed_count)),...isPartial?[`not everything could be looked at (${(0,import_chunk_FSRL2ASG.
+oneLine)(reason)})`]:[]].join(", ")}function describeChanges(changes){const{files,file_count,commits,commit_count,dirty_before,dirty_before_count}=changes;const{
+dirty_committed,dirty_committed_count}=changes;const moved=changes.refs_changed.filter(ref=>ref!==`refs/heads/${changes.branch.after}`);const refs=moved.slice(0,
+shown.refs).map(code);return[`${sentence([file_count===0?noFiles(changes):fileCount(changes),...otherChanges(changes)].join(", "))}.`,...section("",files.slice(
+0,shown.files).map(fileLine),file_count),...section("New commits:",commits.slice(0,shown.commits).map(commitLine),commit_count),...refs.length>0?["",`Branches a\
+nd stash that moved: ${refs.join(", ")}${moved.length>refs.length?", ...":""}`]:[],...section("Uncommitted before, now committed as it was:",dirty_committed.slice(
+0,shown.dirty).map(path=>`- ${code(path)}`),dirty_committed_count),...section("Dirty before, and left as it was:",dirty_before.slice(0,shown.dirty).map(path=>`-\
+ ${code(path)}`),dirty_before_count),...changes.reason===null?[]:["",`Not everything could be looked at: ${(0,import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
+...changes.exact||changes.reason?.includes("damaged")?[]:["","A limit was reached: there may be more changes than these."]].join("\n")}function namesOf(paths,total){
+const named=paths.slice(0,3).map(path=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.showName)(path),shown.bytes));return` (${named.join(", ")}${total>
+named.length?", ...":""})`}function noFiles({exact,unchanged,reason}){if(exact)return"no files changed";return unchanged||reason===null?"no changed files were s\
+een":"it is unknown whether files changed"}function fileCount({file_count}){return`${file_count} file${file_count===1?"":"s"} changed`}function otherChanges(changes,swallowed=""){
+const{commit_count,head,branch,index_changed,file_count,refs_changed,beyond}=changes;const{dirty_committed_count:kept}=changes;const were=kept===1?"file that wa\
+s uncommitted before is":"files that were uncommitted before are";const branchMoved=branch.before!==branch.after;return[...commit_count>0?[`${commit_count} new \
+commit${commit_count===1?"":"s"}`]:[],...branchMoved?[`now on ${branch.after===null?"no branch":`branch ${code(branch.after)}`}`]:[],...head.moved==="elsewhere"?
+["HEAD was moved to another line of history"]:[],...head.moved==="forward"&&commit_count===0?["HEAD was moved forward"]:[],...index_changed&&file_count===0&&commit_count===
+0?["what is staged changed"]:[],...refs_changed.length>0&&head.moved===null&&commit_count===0?["branches or the stash changed"]:[],...kept>0?[`${kept} ${were} n\
+ow committed${swallowed}`]:[],...beyond.length>0?[`something changed among ${beyond.join(" and ")}`]:[]]}function section(title,lines,total){if(lines.length===0)
+return[];const rest=total-lines.length;return["",...title===""?[]:[title,""],...lines,...rest>0?[`- and ${rest} more`]:[]]}function fileLine({path,change,from,was_dirty,
+committed}){const notes=[...was_dirty?["was dirty before"]:[],...committed?["committed"]:[]];const origin=from===void 0?"":`${code(from)} -> `;return`- ${change}\
+: ${origin}${code(path)}${notes.length===0?"":` (${notes.join(", ")})`}`}function commitLine({sha,subject}){return`- ${sha.slice(0,12)} ${code((0,import_chunk_FSRL2ASG.
+oneLine)(subject))}`}function code(text){const inner=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.showName)(text),shown.bytes);const longest=Math.
+max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(longest+1);return longest===0?`\`${inner}\``:`${fence} ${inner} ${fence}`}function sentence(text){
+return text.charAt(0).toUpperCase()+text.slice(1)}
+
+},
 "./chunk-NVPF5LEY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{FaultError:()=>FaultError,errnoOf:()=>errnoOf,messageOf:()=>messageOf,usageError:()=>usageError});module.exports=stdin_exports;
 var FaultError=class extends Error{code;next;constructor(code,message,next=null){super(message);this.name="FaultError";this.code=code;this.next=next}};function usageError(message,next=null){
 return new FaultError("usage",message,next)}function errnoOf(error){if(typeof error!=="object"||error===null||!("code"in error))return void 0;return typeof error.
 code==="string"?error.code:void 0}function messageOf(error){return error instanceof Error?error.message:String(error)}
-
-},
-"./chunk-NYJVJD74.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
-const before=await(0,import_chunk_PISISLGS.refresh)(root,id);if((0,import_chunk_HZZY6FEB.isEnded)(before.state))return{view:before,result:before.state.state==="\
-canceled"?"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_5Z3IZCRM.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.
-isoNow)(),why:request.why})}
-`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_6GO5RDBX.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_WSRAE5IV.
-waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
-view,result:(0,import_chunk_HZZY6FEB.isEnded)(view.state)?"ended_before":"requested"}}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_6GO5RDBX.
-taskStatusMs+import_chunk_6GO5RDBX.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_527JQF7V.createFile)(paths.cancel,
-text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw error}}}function nudge(view){
-const engine=(0,import_chunk_L5OZSZHI.findEngine)(view.spec?.engine??"")??import_chunk_L5OZSZHI.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.
-worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-OEPPXLHW.js": function (module, exports) {
@@ -3349,39 +3169,6 @@ ${text}`}function plainTail(file){return(0,import_chunk_LXK2ZILE.plainText)((0,i
 return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),import_chunk_6GO5RDBX.excerptBytes)}
 
 },
-"./chunk-PISISLGS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,refresh:()=>refresh,refreshAttached:()=>refreshAttached});module.exports=stdin_exports;
-var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var settled=["over","lost","host_restarted","never_s\
-tarted"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(owesNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-ZS5RORPU.js"))).startOwedNotice(
-view);return view}function owesNotice({spec,state,damage,paths}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_HZZY6FEB.isEnded)(state)&&!(0,import_chunk_S7M4UBSY.
-exists)(`${paths.notices}/end`)}async function refreshRecord(root,id,isStrict){const view=(0,import_chunk_HZZY6FEB.inspect)(root,id);const condition=(0,import_chunk_HZZY6FEB.
-conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.
-resolve().then(()=>load("./settle-G4NSK5Q7.js"));await settleJob(view,now2=>isSettleable((0,import_chunk_HZZY6FEB.conditionOf)(now2)),isStrict);const now=(0,import_chunk_HZZY6FEB.
-inspect)(root,id);return nobodyComes.includes((0,import_chunk_HZZY6FEB.conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){
-const{isForged}=await Promise.resolve().then(()=>load("./may-act-SBLF5FET.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or com\
-es from another user or machine";return{...view,spec:null,damage,state:(0,import_chunk_L5OZSZHI.damagedState)(view.id,damage)}}async function refreshAttached(root,id){
-const view=await refresh(root,id,true);if(view.damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_HZZY6FEB.conditionOf)(now))||isHung(
-now);if(!isDue(view))return view;const{attachWorker}=await Promise.resolve().then(()=>load("./attach-QLASWE6X.js"));await attachWorker(view,isDue);return(0,import_chunk_HZZY6FEB.
-inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);
-(0,import_chunk_527JQF7V.removeFile)(view.paths.marker)}catch{}}function isHung(view){if((0,import_chunk_HZZY6FEB.conditionOf)(view)!=="supervised"||view.isClaimed||
-view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_6GO5RDBX.leaseStaleMs}
-
-},
-"./chunk-PKLFTWLZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{changesSince:()=>changesSince,historicalOf:()=>historicalOf,readBefore:()=>readBefore,recordBefore:()=>recordBefore});
-module.exports=stdin_exports;var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_5PLEYAYI=load(
-"./chunk-5PLEYAYI.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function recordBefore(spec,paths){const budgetMs=Math.max(100,Math.min(import_chunk_6GO5RDBX.
-captureBudgetMs,(spec.deadline_mono_ms-(0,import_chunk_CL3BCQKO.monotonicMs)())/2));const snapshot=(0,import_chunk_5PLEYAYI.captureWorkspace)(spec.cwd,{exclude:[
-paths.root],budgetMs});(0,import_chunk_527JQF7V.writeJson)(paths.workspace,snapshot,{sync:false});return snapshot}function readBefore(paths){const read=(0,import_chunk_527JQF7V.
-readJson)(paths.workspace);return read.kind==="ok"&&(0,import_chunk_EG6BC3VZ.isSnapshot)(read.value)?read.value:void 0}function changesSince(spec,paths,seen){if(spec.
-staff?.brief===void 0||!(0,import_chunk_S7M4UBSY.exists)(paths.started))return void 0;const before=seen??readBefore(paths)??{};return(0,import_chunk_EG6BC3VZ.compareWorkspace)(
-before,(0,import_chunk_5PLEYAYI.captureWorkspace)(spec.cwd,{exclude:[paths.root]}))}function historicalOf(paths){const before=readBefore(paths);return before?(0,
-import_chunk_E4Q33Z52.contextOf)(before):null}
-
-},
 "./chunk-POJ3F3QM.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>handbackEvent,handbackWarnings:()=>handbackWarnings,withHandback:()=>withHandback});module.exports=
 stdin_exports;var import_chunk_EPNPF2NT=load("./chunk-EPNPF2NT.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_HZZY6FEB=load("./chun\
@@ -3414,6 +3201,43 @@ join(folder,name)))]}function ownCgroup(){const mount=mountPoint();const line=re
 void 0||line===void 0?void 0:import_node_path.default.join(mount,line.slice(3))}function mountPoint(){const line=readOrEmpty("/proc/self/mounts").split("\n").find(
 one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowMount(folder){const mount=mountPoint();return mount!==void 0&&import_node_path.default.
 resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
+
+},
+"./chunk-QDLVSN2Y.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hasLivingWorker:()=>hasLivingWorker,lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf});
+module.exports=stdin_exports;var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
+return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_YPCCD7EW.
+listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_RRKK2KA3.
+jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.
+id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
+const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
+const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const condition=hasLivingWorker(paths)?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
+memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
+import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_L5OZSZHI.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
+function look(root,id){try{const view=(0,import_chunk_HZZY6FEB.inspect)(root,id);return(0,import_chunk_HZZY6FEB.isEnded)(view.state)?void 0:(0,import_chunk_HZZY6FEB.
+conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
+if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_5FOKRKRZ.isSettleable)(condition)||!memory.
+unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_EENKPOPM.
+readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_L5OZSZHI.isGenuine)(read.value,(0,import_chunk_L5OZSZHI.readKey)());const its=isOurs?
+poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_L5OZSZHI.hasQueue)(read.value)});return its===pool}function hasLivingWorker(paths){
+const[worker,launch]=[(0,import_chunk_EENKPOPM.readWorker)(paths),(0,import_chunk_EENKPOPM.readLaunch)(paths)];return[worker,launch].some(read=>read.kind==="ok"&&
+(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.worker)==="alive")}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??
+(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=import_chunk_6GO5RDBX.
+leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.set(id,since);return(0,
+import_chunk_CL3BCQKO.monotonicMs)()-since>import_chunk_6GO5RDBX.leaseMs}function forgetGone(memory,active){if(memory.members.size<=active.length)return;const there=new Set(
+active);for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
+
+},
+"./chunk-QILLICGF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_YKTILGYP=load("./chunk-YKTILGYP.js");
+var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_YKTILGYP.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_YKTILGYP.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_EENKPOPM.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
 
 },
 "./chunk-QJ3H4XYT.js": function (module, exports) {
@@ -3473,98 +3297,6 @@ changes=0},last){const told=changes===0?"nothing changed":`${changes} change${ch
 last: ${last}`}
 
 },
-"./chunk-QYMKVTXI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_RTAWOOBB=load(
-"./chunk-RTAWOOBB.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_PII37J4B=load(
-"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_TIQZMBM4=load(
-"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
-import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_6GO5RDBX.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.
-found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_PII37J4B.plainTail)((0,
-import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,
-note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({
-path,tail:tail2,note}){const name=(0,import_chunk_PII37J4B.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{
-text:`## Last lines of ${name}${note===null?"":` (${note})`}
-
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_I3DEZP3A.nextCommands.restart(spec.id,spec.
-state_option);if(state.watch?.watched_to_end)return`## Going on
-
-It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
-job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_TIQZMBM4.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_I3DEZP3A.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
-return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
-error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
-er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
-import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
-const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
-y it out: ${(0,import_chunk_I3DEZP3A.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
-plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_I3DEZP3A.nextCommand)(spec.state_option,
-"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
-ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
- be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
-done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
-`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
-import_chunk_FG4NKBTV.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_FG4NKBTV.readLogTail)(paths.error)}function makeReport(parts){const{
-spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
-reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
-filter(section=>section!=="").join("\n\n")}
-`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
-plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
-`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
-plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
-state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
-ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
-Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
-Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
-["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
-plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
-mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
-/\s+/g," "),import_chunk_6GO5RDBX.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
-null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
-state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_PII37J4B.runFacts)(parts),["Conversation",state.
-conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
-["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
-polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
-import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
-tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_6GO5RDBX.
-excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
-tail)(text,import_chunk_6GO5RDBX.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
-spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_F4YG5CRF.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
-`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_6MDRQJKZ.takeOverCommands)(spec.
-worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
-return`## Decided at launch for a stall
-
-${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_PII37J4B.logSection)(
-"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_PII37J4B.
-logSection)("Last output",paths.output)],(0,import_chunk_PII37J4B.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_EENKPOPM.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_L5OZSZHI.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_ZTK3JAK3.openJournal)(paths,spec);if((0,import_chunk_HZZY6FEB.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_RTAWOOBB.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
-end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
- no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
-spec}=job;const cancel=(0,import_chunk_EENKPOPM.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
-spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_GVEZTPPZ.backendOf)(spec)?.answerFrom==="stdout"})));(0,
-import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_F4YG5CRF.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
-import_chunk_ZTK3JAK3.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
-state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_F4YG5CRF.isTidy)(spec,state))for(const file of[paths.output,paths.
-snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
-answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_EENKPOPM.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
-paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
-...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_EENKPOPM.
-readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
-try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
-QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
-
-},
 "./chunk-RDZBCH6S.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{sealVerdict:()=>sealVerdict,storedVerdict:()=>storedVerdict});module.exports=stdin_exports;var import_chunk_L5OZSZHI=load(
 "./chunk-L5OZSZHI.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");async function sealVerdict(id,end,note){try{const key=(0,import_chunk_L5OZSZHI.readKey)();
@@ -3617,126 +3349,6 @@ ours"),reviewDiff:at("review.diff"),started:at("started"),shimMark:at("started/s
 /active/${id}`}}function stagePath(root,id){return import_node_path2.default.join(root,"jobs",`.new-${id}`)}
 
 },
-"./chunk-RTAWOOBB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
-exports=stdin_exports;var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_73DIQDKJ=load(
-"./chunk-73DIQDKJ.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_i\
-n","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){
-if(facts.survivors.length>0){return failed("failed","survivors",`these processes outlived SIGKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"can\
-celed":return{outcome:"canceled",error:null};case"met":case"due":return{outcome:"done",error:null};case"watch_failed":return failed("failed","watch_failed",facts.
-detail??"the condition cannot hold any more");case"watch_error":return failed("failed","watch_error",facts.detail??"the condition cannot be looked at");case"exi\
-ted":case"lingered":return judgeExit(facts);case"hard_timeout":if(isStaff(facts)&&facts.staffError===null)return{outcome:"done",error:null};if(facts.kind==="wat\
-ch")return failed("timed_out","watch_expired",`the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);return failed("timed_out","hard_timeout",`the \
-hard limit of ${facts.deadlineText} was reached${told(facts)}`);case"first_output_timeout":return failed("failed","first_output_timeout","nothing was printed wi\
-thin --first-output");case"stalled":return failed("failed","stalled",`nothing happened for the time given by --stall-after${detailOf(facts)}`);case"sign_in":return failed(
-"failed","auth",facts.staffError?.message??"the agent waits for a sign-in that nobody can give");case"state_vanished":return failed("crashed","worker_lost","the\
- state folder vanished");case"spawn_failed":return failed("failed","spawn_failed",`the program could not be started: ${facts.detail??"not known why"}`);case"nev\
-er_started":return failed("failed","never_started","the launcher died before a worker existed");case"worker_lost":return failed("crashed","worker_lost","the pro\
-cesses that supervise the command were killed; how it ended is not known");case"host_restarted":return failed("crashed","host_restarted","the machine was restar\
-ted while the job ran")}}function judgeExit(facts){const{exit}=facts;if(exit?.spawn_failed)return failed("failed","spawn_failed",`the program could not be execu\
-ted (exit code ${exit.exit_code})`);if(isStaff(facts)){return facts.staffError?{outcome:"failed",error:facts.staffError}:{outcome:"done",error:null}}if(!exit)return failed(
-"crashed","worker_lost","how the command ended is not known");if(exit.exit_code===facts.successExit)return judgeFiles(facts);if(facts.signal!==null&&exit.signaled)
-return failed("failed","signal",signalMessage(facts.signal));return failed("failed","exit_nonzero",`the command exited with code ${exit.exit_code}`)}function judgeFiles({
-missingFiles:missingFiles2=[]}){if(missingFiles2.length===0)return{outcome:"done",error:null};const named=missingFiles2.slice(0,3).join(", ");const more=missingFiles2.
-length>3?` and ${missingFiles2.length-3} more`:"";return failed("failed","artifact_missing",`neither new nor changed at the end: ${named}${more}`)}function isStaff({
-kind}){return kind==="staff"}function detailOf({detail}){return detail===void 0?"":`; ${detail}`}function told({staffError}){const isWord=staffError&&["auth","q\
-uota","agent_error","response_timeout"].includes(staffError.code);return isWord?`; the agent had told: ${staffError.message}`:""}function signalMessage(signal){
-const hint=signal==="SIGKILL"?" (not by us: often the kernel, when memory runs out)":"";return`the command was ended by ${signal}${hint}`}function failed(outcome,code,message){
-return{outcome,error:{code,message}}}function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>192)return void 0;const number=exitCode-128;const known=Object.
-entries(table).find(([,value])=>value===number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.constants.signals;function judgeStaff(reading,ending,request){
-const answer=reading.answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[...reading.warnings,...denialWarnings(reading)];const error=findError(
-reading,ending,request,answer);if(error===null&&request.reason==="lingered"){warnings.push({code:"ended_after_answer",message:"the agent stayed alive after its \
-final event and was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push({code:"limit_after_answer",message:"the hard limit struck after the\
- complete answer had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){if(reading.failure)return reading.failure;if(reading.
-final==="failure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.reason==="exited"&&ending.exitCode!==0)return exitError(
-ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answer",message:`the agent ended without a final event${quoted(
-lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.resume){const got=reading.conversationId??"none";return{
-code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}if(answer!==null)return null;if(reading.denials.length>
-0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.join(", ")}`}}return{code:"no_final_answer",message:"\
-the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)return{code:"signal",message:`the agent was ended \
-by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}function denialWarnings(reading){return reading.
-denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){const lines=ending.stderrTail.split("\n").map(
-line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}var severities=["critical","high","m\
-edium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;var most={summary:1e4,title:500,detail:1e4,
-file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
-fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
-null"}]}
-No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
-import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
-text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
-error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
-startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
-let open;for(const{line,from,next}of(0,import_chunk_GVEZTPPZ.linesOf)(answer)){const fence=(0,import_chunk_GVEZTPPZ.fenceOf)(line);if(fence&&open&&(0,import_chunk_GVEZTPPZ.
-closes)(fence,open)){const text=isJson(open)||open.info===""?answer.slice(open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&
-(!open||isJson(fence))){open={...fence,from:next}}}return found}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(
-value))return fault("the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allo\
-wed: ${verdicts.join(", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");
-if(!Array.isArray(findings))return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);
-const read=[];for(const[n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,
-title,detail,file,line,suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,
-summary,findings:read}}}function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}\
-; allowed: ${severities.join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name===
-"suggestion"))continue;const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(
-line)&&Number(line)>0))return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="strin\
-g")return`${name} is no text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{
-kind:"fault",reason}}function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="\
-object"&&value!==null)return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value===
-"object"&&value!==null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}function usageOf(told2,runsOn,resumed){if(told2===
-null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===
-null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=before?now-before:now;const usage={...told2};if(runsOn.
-tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,earlier.output_tokens);usage.total_tokens=
-less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.cost_usd,earlier.cost_usd??0));return{usage,
-usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){
-const{paths,spec,staff}=job;const backend=(0,import_chunk_GVEZTPPZ.backendOf)(spec);const reading=seen.reading??(0,import_chunk_GVEZTPPZ.replay)(spec,paths);const byItself=exit.
-reason==="exited";const ending=(0,import_chunk_GVEZTPPZ.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
-reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
-...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_PKLFTWLZ.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_73DIQDKJ.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
-const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
-const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
-findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
-return reason==="exited"||reason==="lingered"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if((0,import_chunk_GVEZTPPZ.backendOf)(spec)?.
-answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle cou\
-ld not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){try{return look()}catch(error){warnings.push({code:"not_told",message:`${what}\
- could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===
-null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`\
-the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function questionWarnings({handback},answer){const name=answer===
-null?null:(0,import_chunk_JXOSR2SG.findQuestion)(answer);if(name===null)return[];const file=handback?`${handback.dir}/${name}`:name;const isThere=handback!==void 0&&
-handback!==null&&(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file";const where=isThere?`; put the answer into ${handback.dir}/${(0,import_chunk_JXOSR2SG.answerName)(
-name)} or into the next task`:" (there is no such file)";return[{code:"parent_question",message:`the agent asks a question in ${file}${where}`}]}function changeWarnings(staff,changes){
-if(!(0,import_chunk_W7HED5VZ.isReader)(staff.mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+
-changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.
-reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5}\
- more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.
-index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change nothing (profile ${staff.
-profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){
-if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.kind==="ok")return{findings:parsed.
-value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.
-reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;
-const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,spec,staff:spec.staff},{reading:ending.reading,before:ending.before},
-{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.
-some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.
-run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_FG4NKBTV.missingFiles)(spec.run,results):[],survivors:ending.
-tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??
-startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.isoNow)();const conversationId=staff?.reading.conversationId??null;
-const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,started_at:started,
-ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?
-null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.
-task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.
-omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...ending.handback?
-{handback:ending.handback}:{},...taskFields(spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({
-run},{task}){if(!run?.status_cmd)return{};return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){
-if(ending.reason!=="exited"||ending.tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.
-tree.ended.length} left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({
-bytes:(0,import_chunk_FG4NKBTV.logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){
-return reason==="due"?timer?.due_at:void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(
-file);return facts?(0,import_chunk_CL3BCQKO.isoOf)(facts.modifiedMs):null}
-
-},
 "./chunk-RXESWPAO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTool:()=>runTool});module.exports=stdin_exports;var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_6GO5RDBX=load(
 "./chunk-6GO5RDBX.js");var import_node_child_process=require("node:child_process");var script='trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$\
@@ -3784,6 +3396,222 @@ errnoOf)(error)??""))return false;throw error}}function cutFile(file,length){(0,
 import_node_fs.accessSync)(target,mode);return true}catch{return false}}
 
 },
+"./chunk-SPFZREQZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>readUserConfig,userConfig:()=>userConfig});module.exports=stdin_exports;var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function getEnumValues(entries){
+const numericValues=Object.values(entries).filter(v=>typeof v==="number");const values=Object.entries(entries).filter(([k,_])=>numericValues.indexOf(+k)===-1).map(
+([_,v])=>v);return values}function jsonStringifyReplacer(_,value){if(typeof value==="bigint")return value.toString();return value}var Cached=class{constructor(getter){
+this._getter=getter;this._value=void 0}get value(){const getter=this._getter;if(getter!==void 0){this._value=getter();this._getter=void 0}return this._value}};function cached(getter){
+return new Cached(getter)}function nullish(input){return input===null||input===void 0}function cleanRegex(source){const start=source.startsWith("^")?1:0;const end=source.
+endsWith("$")?source.length-1:source.length;return source.slice(start,end)}function assignProp(target,prop,value){Object.defineProperty(target,prop,{value,writable:true,
+enumerable:true,configurable:true})}var captureStackTrace="captureStackTrace"in Error?Error.captureStackTrace:(..._args)=>{};function isObject(data){return typeof data===
+"object"&&data!==null&&!Array.isArray(data)}function isPlainObject(o){if(isObject(o)===false)return false;const ctor=o.constructor;if(ctor===void 0)return true;
+if(typeof ctor!=="function")return true;const prot=ctor.prototype;if(isObject(prot)===false)return false;if(Object.prototype.hasOwnProperty.call(prot,"isPrototy\
+peOf")===false){return false}return true}function shallowClone(o){if(isPlainObject(o))return{...o};if(Array.isArray(o))return[...o];if(o instanceof Map)return new Map(
+o);if(o instanceof Set)return new Set(o);return o}var propertyKeyTypes=new Set(["string","number","symbol"]);function escapeRegex(str){return str.replace(/[.*+?^${}()|[\]\\]/g,
+"\\$&")}function clone(inst,def,params){const cl=new inst._zod.constr(def??inst._zod.def);if(!def||params?.parent)cl._zod.parent=inst;return cl}function normalizeParams(_params){
+const params=_params;if(!params)return{};if(typeof params==="string")return{error:()=>params};if(params?.message!==void 0){if(params?.error!==void 0)throw new Error(
+"Cannot specify both `message` and `error` params");params.error=params.message}delete params.message;if(typeof params.error==="string")return{...params,error:()=>params.
+error};return params}function optionalKeys(shape){return Object.keys(shape).filter(k=>{return shape[k]._zod.optin!==void 0&&shape[k]._zod.optout==="optional"})}
+function aborted(x,startIndex=0){if(x.aborted===true)return true;for(let i=startIndex;i<x.issues.length;i++){if(x.issues[i]?.continue!==true){return true}}return false}
+function explicitlyAborted(x,startIndex=0){if(x.aborted===true)return true;for(let i=startIndex;i<x.issues.length;i++){if(x.issues[i]?.continue===false){return true}}
+return false}function prefixIssues(path,issues){return issues.map(iss=>{var _a2;(_a2=iss).path??(_a2.path=[]);iss.path.unshift(path);return iss})}function unwrapMessage(message){
+return typeof message==="string"?message:message?.message}function sizeCaps(defChecks){const caps=[];for(const ch of defChecks??[]){const d=ch._zod.def;if(!/_(length|size)$|_equals$/.
+test(d.check))break;const max=d.maximum??d.length??d.size;if(max>=0)caps.push([max,ch])}return caps}function attachSchema(issues,start,inst){var _a2;for(let i=start;i<
+issues.length;i++){(_a2=issues[i]).schema??(_a2.schema=inst)}}function finalizeIssue(iss,ctx,config2){var _a2;const traits=iss.inst?._zod?.traits;if(traits?.has(
+"$ZodType")){if(traits.has("$ZodCheck"))(_a2=iss).schema??(_a2.schema=iss.inst);else iss.schema=iss.inst}const schemaError=iss.schema!==iss.inst?iss.schema?._zod.
+def?.error:void 0;const message=iss.message?iss.message:unwrapMessage(iss.inst?._zod.def?.error?.(iss))??unwrapMessage(schemaError?.(iss))??unwrapMessage(ctx?.error?.(
+iss))??unwrapMessage(config2.customError?.(iss))??unwrapMessage(config2.localeError?.(iss))??"Invalid input";const full={};for(const k of Object.keys(iss)){if(k===
+"inst"||k==="schema"||k==="continue"||k==="input"||k==="__proto__")continue;full[k]=iss[k]}full.path??(full.path=[]);full.message=message;if(ctx?.reportInput){full.
+input=iss.input}return full}var highSurrogate=/[\uD800-\uDBFF]/;function codePointLength(str){const units=str.length;if(!highSurrogate.test(str))return units;let count=units;
+for(let i=0;i<units-1;i++){if((str.charCodeAt(i)&64512)===55296&&(str.charCodeAt(i+1)&64512)===56320){count--;i++}}return count}function getLengthableOrigin(input){
+if(Array.isArray(input))return"array";if(typeof input==="string")return"string";return"unknown"}function issue(...args){const[iss,input,inst]=args;if(typeof iss===
+"string"){return{message:iss,code:"custom",input,inst}}return{...iss}}function members(proto,table){for(const key in table){const desc=Object.getOwnPropertyDescriptor(
+table,key);if(desc.get)Object.defineProperty(proto,key,{...desc,enumerable:false});else defineBound(proto,key,desc.value)}}function own(inst,key,value,enumerable=true){
+Object.defineProperty(inst,key,{configurable:true,writable:true,enumerable,value});return value}function hide(inst,key,value){return own(inst,key,value,false)}function defineBound(proto,key,fn){
+Object.defineProperty(proto,key,{configurable:true,get(){return this==null?fn:own(this,key,fn.bind(this))},set(value){own(this,key,value)}})}function claim(inst,sentinel){
+const proto=Object.getPrototypeOf(inst);return sentinel in proto?void 0:proto}var installing;var broke=false;var breaker={configurable:true,get(){broke=true;return void 0}};
+function defineLazyInternal(inst,key,compute){const proto=Object.getPrototypeOf(inst._zod);if(key in proto&&installing!==inst._zod){installing=void 0;return}installing=
+inst._zod;Object.defineProperty(proto,key,{configurable:true,get(){Object.defineProperty(this,key,breaker);const outer=broke;broke=false;try{const value=compute(
+this);if(broke)delete this[key];else Object.defineProperty(this,key,{configurable:true,writable:true,value});broke=broke||outer;return value}catch(err){delete this[key];
+broke=broke||outer;throw err}},set(value){Object.defineProperty(this,key,{configurable:true,writable:true,value})}})}function installLazyProp(inst,key,make,enumerable){
+const proto=claim(inst,key);if(!proto)return;Object.defineProperty(proto,key,{configurable:true,get(){const desc={configurable:true,writable:true,enumerable,value:void 0};
+Object.defineProperty(this,key,desc);desc.value=make(this);Object.defineProperty(this,key,desc);return desc.value},set(value){Object.defineProperty(this,key,{configurable:true,
+writable:true,enumerable,value})}})}var _a;var _zodDesc={value:void 0,enumerable:false};var _E="captureStackTrace"in Error?Error:null;function newError(Definition){
+const E=_E;if(E){const saved=E.stackTraceLimit;if(typeof saved==="number"){try{E.stackTraceLimit=0}catch{_E=null;return new Definition}try{return new Definition}finally{
+E.stackTraceLimit=saved}}}return new Definition}function $constructor(name,initializer2,proto,params){const zodProto={};function Internals(def){this.def=def;this.
+constr=_;this.traits=new Set}Internals.prototype=zodProto;const protoMembers=proto;const initialized=protoMembers&&new WeakSet;function init(inst,def){if(!inst.
+_zod){_zodDesc.value=new Internals(def);try{Object.defineProperty(inst,"_zod",_zodDesc)}finally{_zodDesc.value=void 0}}else if(inst._zod.traits.has(name)){return}
+inst._zod.traits.add(name);initializer2(inst,def);if(initialized){const own2=Object.getPrototypeOf(inst);const ctorProto=inst._zod.constr.prototype;let up=own2;
+while(up&&up!==ctorProto)up=Object.getPrototypeOf(up);const target=up??own2;if(!initialized.has(target)){initialized.add(target);members(target,protoMembers)}}const proto2=_.
+prototype;for(const k in proto2){if(!Object.prototype.hasOwnProperty.call(proto2,k))continue;if(!(k in inst)){inst[k]=proto2[k].bind(inst)}}}const Parent=params?.
+Parent??Object;class Definition extends Parent{}Object.defineProperty(Definition,"name",{value:name});function _(def){const inst=params?.Parent?newError(Definition):
+this;init(inst,def);const deferred=inst._zod.deferred;if(deferred){for(const fn of deferred){fn()}inst._zod.deferred=void 0}const pp=globalThis.__zod_globalConfig?.
+postProcessor;if(pp)pp(inst);return inst}Object.defineProperty(_,"init",{value:init});Object.defineProperty(_,Symbol.hasInstance,{value:inst=>{if(params?.Parent&&
+inst instanceof params.Parent)return true;return inst?._zod?.traits?.has(name)}});Object.defineProperty(_,"name",{value:name});return _}var $ZodAsyncError=class extends Error{constructor(){
+super(`Encountered Promise during synchronous parse. Use .parseAsync() instead.`)}};(_a=globalThis).__zod_globalConfig??(_a.__zod_globalConfig={});var globalConfig=globalThis.
+__zod_globalConfig;function config(newConfig){if(newConfig)Object.assign(globalConfig,newConfig);return globalConfig}function _getMessage(){const internals=this.
+_zod;internals.message??(internals.message=JSON.stringify(internals.def,jsonStringifyReplacer,2));return internals.message}function _setMessage(value){this._zod.
+message=value}var _messageDesc={get:_getMessage,set:_setMessage,enumerable:true,configurable:true};var _issuesDesc={value:void 0,enumerable:false};var _installedToString=new WeakSet(
+[Object.prototype,Error.prototype]);var initializer=(inst,def)=>{inst.name="$ZodError";_issuesDesc.value=def;Object.defineProperty(inst,"issues",_issuesDesc);_issuesDesc.
+value=void 0;Object.defineProperty(inst,"message",_messageDesc);const proto=Object.getPrototypeOf(inst);if(!_installedToString.has(proto)){_installedToString.add(
+proto);Object.defineProperty(proto,"toString",{configurable:true,enumerable:false,get(){const value=()=>this.message;Object.defineProperty(this,"toString",{value,
+configurable:true,writable:true});return value},set(value){Object.defineProperty(this,"toString",{value,configurable:true,writable:true})}})}};var $ZodError=$constructor(
+"$ZodError",initializer);var $ZodRealError=$constructor("$ZodError",initializer,void 0,{Parent:Error});var _parse=_Err=>{const fn=(schema,value,_ctx,_params)=>{
+const ctx=_ctx?{..._ctx,async:false}:{async:false};const result=schema._zod.run({value,issues:[]},ctx);if(result instanceof Promise){throw new $ZodAsyncError}if(result.
+issues.length){const e=new(_params?.Err??_Err)(result.issues.map(iss=>finalizeIssue(iss,ctx,config())));captureStackTrace(e,_params?.callee??fn);throw e}return result.
+value};return fn};var parse=_parse($ZodRealError);var _parseAsync=_Err=>{const fn=async(schema,value,_ctx,params)=>{const ctx=_ctx?{..._ctx,async:true}:{async:true};
+let result=schema._zod.run({value,issues:[]},ctx);if(result instanceof Promise)result=await result;if(result.issues.length){const e=new(params?.Err??_Err)(result.
+issues.map(iss=>finalizeIssue(iss,ctx,config())));captureStackTrace(e,params?.callee??fn);throw e}return result.value};return fn};var parseAsync=_parseAsync($ZodRealError);
+var _safeParse=_Err=>(schema,value,_ctx)=>{const ctx=_ctx?{..._ctx,async:false}:{async:false};const result=schema._zod.run({value,issues:[]},ctx);if(result instanceof
+Promise){throw new $ZodAsyncError}return result.issues.length?failure(_Err,result.issues,ctx):{success:true,data:result.value}};var safeParse=_safeParse($ZodRealError);
+function failure(Err,issues,ctx){let error;return{success:false,get error(){if(!error){error=new Err(issues.map(iss=>finalizeIssue(iss,ctx,config())));issues=void 0;
+ctx=void 0}return error},set error(e){error=e;issues=void 0;ctx=void 0}}}var _safeParseAsync=_Err=>async(schema,value,_ctx)=>{const ctx=_ctx?{..._ctx,async:true}:
+{async:true};let result=schema._zod.run({value,issues:[]},ctx);if(result instanceof Promise)result=await result;return result.issues.length?failure(_Err,result.
+issues,ctx):{success:true,data:result.value}};var safeParseAsync=_safeParseAsync($ZodRealError);var anyString=/^[\s\S]{0,}$/;var number=/^-?\d+(?:\.\d+)?$/;var boolean=/^(?:true|false)$/i;
+var $ZodCheck=$constructor("$ZodCheck",(inst,def)=>{var _a2;inst._zod??(inst._zod={});inst._zod.def=def;(_a2=inst._zod).onattach??(_a2.onattach=[])});var _whenHasLength=payload=>{
+const val=payload.value;return!nullish(val)&&val.length!==void 0};var $ZodCheckMinLength=$constructor("$ZodCheckMinLength",(inst,def)=>{var _a2;$ZodCheck.init(inst,
+def);(_a2=inst._zod.def).when??(_a2.when=_whenHasLength);inst._zod.check=payload=>{const input=payload.value;const units=input.length;const length=typeof input===
+"string"&&units>=def.minimum&&units<def.minimum*2?codePointLength(input):units;if(length>=def.minimum)return;const origin=getLengthableOrigin(input);payload.issues.
+push({origin,code:"too_small",minimum:def.minimum,inclusive:true,input,inst,continue:!def.abort})}});var $ZodCheckStringFormat=$constructor("$ZodCheckStringForm\
+at",(inst,def)=>{var _a2,_b;$ZodCheck.init(inst,def);if(def.pattern)(_a2=inst._zod).check??(_a2.check=payload=>{def.pattern.lastIndex=0;if(def.pattern.test(payload.
+value))return;payload.issues.push({origin:"string",code:"invalid_format",format:def.format,input:payload.value,...def.pattern?{pattern:def.pattern.toString()}:{},
+inst,continue:!def.abort})});else(_b=inst._zod).check??(_b.check=()=>{})});var $ZodCheckRegex=$constructor("$ZodCheckRegex",(inst,def)=>{$ZodCheckStringFormat.init(
+inst,def);inst._zod.check=payload=>{def.pattern.lastIndex=0;if(def.pattern.test(payload.value))return;payload.issues.push({origin:"string",code:"invalid_format",
+format:"regex",input:payload.value,pattern:def.pattern.toString(),inst,continue:!def.abort})}});var version={major:4,minor:6,patch:7};var $ZodType=$constructor(
+"$ZodType",(inst,def)=>{var _a2;inst??(inst={});inst._zod.def=def;inst._zod.bag=inst._zod.bag||{};inst._zod.version=version;const defChecks=inst._zod.def.checks;
+const checks=inst._zod.traits.has("$ZodCheck")?[inst,...defChecks??[]]:defChecks?.length?[...defChecks]:[];for(const ch of checks){for(const fn of ch._zod.onattach){
+fn(inst)}}if(checks.length===0){(_a2=inst._zod).deferred??(_a2.deferred=[]);inst._zod.deferred?.push(()=>{inst._zod.run=inst._zod.parse})}else{const runChecks=(payload,checks2,ctx)=>{
+if(payload.memo)return payload;let isAborted=aborted(payload);let asyncResult;for(const ch of checks2){if(ch._zod.def.when){if(explicitlyAborted(payload))continue;
+const shouldRun=ch._zod.def.when(payload);if(!shouldRun)continue}else if(isAborted){continue}const currLen=payload.issues.length;const _=ch._zod.check(payload);
+if(_ instanceof Promise&&ctx?.async===false){throw new $ZodAsyncError}if(asyncResult||_ instanceof Promise){asyncResult=(asyncResult??Promise.resolve()).then(async()=>{
+await _;const nextLen=payload.issues.length;if(nextLen===currLen)return;attachSchema(payload.issues,currLen,inst);if(!isAborted)isAborted=aborted(payload,currLen)})}else{
+const nextLen=payload.issues.length;if(nextLen===currLen)continue;attachSchema(payload.issues,currLen,inst);if(!isAborted)isAborted=aborted(payload,currLen)}}if(asyncResult){
+return asyncResult.then(()=>{return payload})}return payload};const handleCanaryResult=(canary,payload,ctx)=>{if(aborted(canary)){canary.aborted=true;return canary}
+const checkResult=runChecks(payload,checks,ctx);if(checkResult instanceof Promise){if(ctx.async===false)throw new $ZodAsyncError;return checkResult.then(checkResult2=>inst.
+_zod.parse(checkResult2,ctx))}return inst._zod.parse(checkResult,ctx)};inst._zod.run=(payload,ctx)=>{if(ctx.skipChecks){return inst._zod.parse(payload,ctx)}if(ctx.
+direction==="backward"){const canary=inst._zod.parse({value:payload.value,issues:[]},{...ctx,skipChecks:true});if(canary instanceof Promise){return canary.then(
+canary2=>{return handleCanaryResult(canary2,payload,ctx)})}return handleCanaryResult(canary,payload,ctx)}const result=inst._zod.parse(payload,ctx);if(result instanceof
+Promise){if(ctx.async===false)throw new $ZodAsyncError;return result.then(result2=>runChecks(result2,checks,ctx))}return runChecks(result,checks,ctx)}}},{get"~s\
+tandard"(){return hide(this,"~standard",standardProps(this))},set"~standard"(value){own(this,"~standard",value)}});var toStandardResult=(r,ctx)=>r.issues.length?
+{issues:r.issues.map(iss=>finalizeIssue(iss,ctx,config()))}:{value:r.value};async function validateAsync(inst,value){const ctx={async:true};return toStandardResult(
+await inst._zod.run({value,issues:[]},ctx),ctx)}function standardProps(inst){return{validate:value=>{const ctx={async:false};try{const r=inst._zod.run({value,issues:[]},
+ctx);if(!(r instanceof Promise))return toStandardResult(r,ctx)}catch(_){}return validateAsync(inst,value)},vendor:"zod",version:1}}var $ZodString=$constructor("\
+$ZodString",(inst,def)=>{$ZodType.init(inst,def);inst._zod.pattern=def.pattern??anyString;inst._zod.parse=(payload,_)=>{if(def.coerce)try{payload.value=String(payload.
+value)}catch(_2){}if(typeof payload.value==="string")return payload;payload.issues.push({expected:"string",code:"invalid_type",input:payload.value,inst});return payload}});
+var $ZodBoolean=$constructor("$ZodBoolean",(inst,def)=>{$ZodType.init(inst,def);inst._zod.pattern=boolean;inst._zod.parse=(payload,_ctx)=>{if(def.coerce)try{payload.
+value=Boolean(payload.value)}catch(_){}const input=payload.value;if(typeof input==="boolean")return payload;payload.issues.push({expected:"boolean",code:"invali\
+d_type",input,inst});return payload}});function capSize(inst,size){const caps=sizeCaps(inst._zod.def.checks);if(!caps.length)return;const cap=Math.min(...caps.map(
+c=>c[0]));const parse2=inst._zod.parse;inst._zod.parse=(payload,ctx)=>{const n=size(payload.value);if(n>cap&&!ctx?.skipChecks&&ctx?.direction!=="backward"){for(const[
+max,ch]of sizeCaps(inst._zod.def.checks)){if(n>max&&ch._zod.def.when(payload)){const start=payload.issues.length;ch._zod.check(payload);payload.issues[start].continue=
+false;attachSchema(payload.issues,start,inst);return payload}}}return parse2(payload,ctx)}}var arraySize=input=>Array.isArray(input)?input.length:-1;function handleArrayResult(result,final,index){
+if(result.issues.length){final.issues.push(...prefixIssues(index,result.issues))}final.value[index]=result.value}var $ZodArray=$constructor("$ZodArray",(inst,def)=>{
+$ZodType.init(inst,def);const memo=globalConfig.memoizer;memo?.attach(inst);inst._zod.parse=(payload,ctx)=>{const input=payload.value;if(!Array.isArray(input)){
+payload.issues.push({expected:"array",code:"invalid_type",input,inst});return payload}payload.value=memo?memo.alloc(inst,payload,Array(input.length),ctx):Array(
+input.length);const proms=[];const abortEarly=ctx?.abortEarly;for(let i=0;i<input.length;i++){const item=input[i];const result=def.element._zod.run({value:item,
+issues:[]},ctx);if(result instanceof Promise){proms.push(result.then(result2=>handleArrayResult(result2,payload,i)))}else{handleArrayResult(result,payload,i);if(abortEarly&&
+result.issues.length!==0&&aborted(result))break}}if(proms.length){return Promise.all(proms).then(()=>payload)}return payload};capSize(inst,arraySize)});function handlePropertyResult(result,final,key,input,optin,optout){
+const isPresent=key in input;const isOptionalOut=optout==="optional";if(!isPresent&&isOptionalOut&&optin==="optional"){return}if(result.issues.length){if(optin!==
+void 0&&isOptionalOut&&!isPresent){return}final.issues.push(...prefixIssues(key,result.issues))}if(!isPresent&&optin===void 0){if(!result.issues.length){final.issues.
+push({code:"invalid_type",expected:"nonoptional",input:void 0,path:[key]})}return}if(result.value===void 0){if(isPresent||optin==="defaulted"&&!isOptionalOut){final.
+value[key]=void 0}}else{final.value[key]=result.value}}var NO_SYMBOL_KEYS=[];function normalizeDef(def){const keys=Object.keys(def.shape);const ownSymbols=Object.
+getOwnPropertySymbols(def.shape);const symbolKeys=ownSymbols.length?ownSymbols:NO_SYMBOL_KEYS;const allKeys=symbolKeys.length?[...keys,...symbolKeys]:keys;for(const k of allKeys){
+if(!def.shape?.[k]?._zod?.traits?.has("$ZodType")){throw new Error(`Invalid element at key "${String(k)}": expected a Zod schema`)}}const okeys=optionalKeys(def.
+shape);return{...def,allKeys,symbolKeys,keySet:new Set(keys),numKeys:keys.length,optionalKeys:new Set(okeys)}}function handleCatchall(proms,input,payload,ctx,def,inst,abortEarly){
+const unrecognized=[];const keySet=def.keySet;const _catchall=def.catchall._zod;const t=_catchall.def.type;const optin=_catchall.optin;const optout=_catchall.optout;
+let seen=0;for(const key in input){if(abortEarly&&payload.issues.length!==seen){if(aborted(payload,seen))break;seen=payload.issues.length}if(keySet.has(key))continue;
+if(key==="__proto__"){if(t==="never")unrecognized.push(key);continue}if(t==="never"){unrecognized.push(key);continue}const r=_catchall.run({value:input[key],issues:[]},
+ctx);if(r instanceof Promise){proms.push(r.then(r2=>handlePropertyResult(r2,payload,key,input,optin,optout)))}else{handlePropertyResult(r,payload,key,input,optin,
+optout)}}if(unrecognized.length){payload.issues.push({code:"unrecognized_keys",keys:unrecognized,input,inst,continue:true})}if(!proms.length)return payload;return Promise.
+all(proms).then(()=>{return payload})}var $ZodObject=$constructor("$ZodObject",(inst,def)=>{$ZodType.init(inst,def);const desc=Object.getOwnPropertyDescriptor(def,
+"shape");const sh=desc?.get?desc.get.raw:def.shape??{};if(sh){const get=()=>{const newSh={...sh};Object.defineProperty(def,"shape",{value:newSh});get.raw=newSh;
+return newSh};get.raw=sh;Object.defineProperty(def,"shape",{get})}const _normalized=cached(()=>normalizeDef(def));defineLazyInternal(inst,"propValues",zod=>{const shape=zod.
+def.shape;const propValues={};for(const key in shape){const field=shape[key]._zod;if(field.values){if(!Object.prototype.hasOwnProperty.call(propValues,key)){assignProp(
+propValues,key,new Set)}for(const v of field.values)propValues[key].add(v);if(field.optin!==void 0)propValues[key].add(void 0)}}return propValues});const isObject2=isObject;
+const catchall=def.catchall;let value;const memo=globalConfig.memoizer;memo?.attach(inst);inst._zod.parse=(payload,ctx)=>{value??(value=_normalized.value);const input=payload.
+value;if(!isObject2(input)){payload.issues.push({expected:"object",code:"invalid_type",input,inst});return payload}payload.value=memo?memo.alloc(inst,payload,{},
+ctx):{};const proms=[];const shape=value.shape;const abortEarly=ctx?.abortEarly;let seen=payload.issues.length;for(const key of value.allKeys){if(abortEarly&&payload.
+issues.length!==seen){if(aborted(payload,seen))break;seen=payload.issues.length}if(key==="__proto__")continue;const el=shape[key];const optin=el._zod.optin;const optout=el.
+_zod.optout;const r=el._zod.run({value:input[key],issues:[]},ctx);if(r instanceof Promise){proms.push(r.then(r2=>handlePropertyResult(r2,payload,key,input,optin,
+optout)))}else{handlePropertyResult(r,payload,key,input,optin,optout)}}if(!catchall){return proms.length?Promise.all(proms).then(()=>payload):payload}return handleCatchall(
+proms,input,payload,ctx,_normalized.value,inst,abortEarly===true)}});var $ZodRecord=$constructor("$ZodRecord",(inst,def)=>{$ZodType.init(inst,def);const memo=globalConfig.
+memoizer;memo?.attach(inst);inst._zod.parse=(payload,ctx)=>{const input=payload.value;if(!isPlainObject(input)){payload.issues.push({expected:"record",code:"inv\
+alid_type",input,inst});return payload}const proms=[];const values=def.keyType._zod.values;if(values&&!def.partial){payload.value=memo?memo.alloc(inst,payload,{},
+ctx):{};const recordKeys=new Set;for(const key of values){if(typeof key==="string"||typeof key==="number"||typeof key==="symbol"){recordKeys.add(typeof key==="n\
+umber"?key.toString():key);if(key==="__proto__")continue;const keyResult=def.keyType._zod.run({value:key,issues:[]},ctx);if(keyResult instanceof Promise){throw new Error(
+"Async schemas not supported in object keys currently")}if(keyResult.issues.length){payload.issues.push({code:"invalid_key",origin:"record",issues:keyResult.issues.
+map(iss=>finalizeIssue(iss,ctx,config())),input:key,path:[key],inst});continue}const outKey=keyResult.value;if(outKey==="__proto__")continue;const result=def.valueType.
+_zod.run({value:input[key],issues:[]},ctx);if(result instanceof Promise){proms.push(result.then(result2=>{if(result2.issues.length){payload.issues.push(...prefixIssues(
+key,result2.issues))}payload.value[outKey]=result2.value}))}else{if(result.issues.length){payload.issues.push(...prefixIssues(key,result.issues))}payload.value[outKey]=
+result.value}}}let unrecognized;for(const key in input){if(!recordKeys.has(key)){if(def.mode==="loose"){if(key==="__proto__")continue;payload.value[key]=input[key]}else{
+unrecognized=unrecognized??[];unrecognized.push(key)}}}if(unrecognized&&unrecognized.length>0){payload.issues.push({code:"unrecognized_keys",input,inst,keys:unrecognized,
+continue:true})}}else{payload.value=memo?memo.alloc(inst,payload,{},ctx):{};let unrecognized;for(const key of Reflect.ownKeys(input)){if(key==="__proto__")continue;
+if(!Object.prototype.propertyIsEnumerable.call(input,key))continue;let keyResult=def.keyType._zod.run({value:key,issues:[]},ctx);if(keyResult instanceof Promise){
+throw new Error("Async schemas not supported in object keys currently")}const checkNumericKey=typeof key==="string"&&number.test(key)&&keyResult.issues.length;if(checkNumericKey){
+const retryResult=def.keyType._zod.run({value:Number(key),issues:[]},ctx);if(retryResult instanceof Promise){throw new Error("Async schemas not supported in obj\
+ect keys currently")}if(retryResult.issues.length===0){keyResult=retryResult}}if(keyResult.issues.length){if(def.mode==="loose"){payload.value[key]=input[key]}else if(values){
+unrecognized=unrecognized??[];unrecognized.push(key)}else{payload.issues.push({code:"invalid_key",origin:"record",issues:keyResult.issues.map(iss=>finalizeIssue(
+iss,ctx,config())),input:key,path:[key],inst})}continue}const outKey=keyResult.value;if(outKey==="__proto__")continue;const result=def.valueType._zod.run({value:input[key],
+issues:[]},ctx);if(result instanceof Promise){proms.push(result.then(result2=>{if(result2.issues.length){payload.issues.push(...prefixIssues(key,result2.issues))}
+payload.value[outKey]=result2.value}))}else{if(result.issues.length){payload.issues.push(...prefixIssues(key,result.issues))}payload.value[outKey]=result.value}}
+if(unrecognized&&unrecognized.length>0){payload.issues.push({code:"unrecognized_keys",input,inst,keys:unrecognized,continue:true})}}if(proms.length){return Promise.
+all(proms).then(()=>payload)}return payload}});var $ZodEnum=$constructor("$ZodEnum",(inst,def)=>{$ZodType.init(inst,def);const values=getEnumValues(def.entries);
+const valuesSet=new Set(values);inst._zod.values=valuesSet;defineLazyInternal(inst,"pattern",zod=>{const patternValues=getEnumValues(zod.def.entries).filter(k=>propertyKeyTypes.
+has(typeof k));return new RegExp(patternValues.length?`^(${patternValues.map(o=>escapeRegex(o.toString())).join("|")})$`:"^[^\\s\\S]$")});inst._zod.parse=(payload,_ctx)=>{
+const input=payload.value;if(valuesSet.has(input)){return payload}payload.issues.push({code:"invalid_value",values,input,inst});return payload}});function handleOptionalResult(payload,result){
+payload.value=result.issues.length?void 0:result.value;return payload}var $ZodOptional=$constructor("$ZodOptional",(inst,def)=>{$ZodType.init(inst,def);defineLazyInternal(
+inst,"optin",zod=>zod.def.innerType._zod.optin==="defaulted"?"defaulted":"optional");inst._zod.optout="optional";defineLazyInternal(inst,"values",zod=>{const values=zod.
+def.innerType._zod.values;return values?new Set([...values,void 0]):void 0});defineLazyInternal(inst,"pattern",zod=>{const pattern=zod.def.innerType._zod.pattern;
+return pattern?new RegExp(`^(${cleanRegex(pattern.source)})?$`):void 0});inst._zod.parse=(payload,ctx)=>{if(payload.value===void 0){if(def.innerType._zod.optin!==
+"defaulted")return payload;const result=def.innerType._zod.run({value:payload.value,issues:[]},ctx);if(result instanceof Promise)return result.then(result2=>handleOptionalResult(
+payload,result2));return handleOptionalResult(payload,result)}return def.innerType._zod.run(payload,ctx)}});var $ZodDefault=$constructor("$ZodDefault",(inst,def)=>{
+$ZodType.init(inst,def);inst._zod.optin="defaulted";defineLazyInternal(inst,"values",zod=>zod.def.innerType._zod.values);inst._zod.parse=(payload,ctx)=>{if(ctx.
+direction==="backward"){return def.innerType._zod.run(payload,ctx)}if(payload.value===void 0){payload.value=def.defaultValue;return payload}const result=def.innerType.
+_zod.run(payload,ctx);if(result instanceof Promise){return result.then(result2=>handleDefaultResult(result2,def))}return handleDefaultResult(result,def)}});function handleDefaultResult(payload,def){
+if(payload.value===void 0){payload.value=def.defaultValue}return payload}var $ZodCustom=$constructor("$ZodCustom",(inst,def)=>{$ZodCheck.init(inst,def);$ZodType.
+init(inst,def);inst._zod.parse=(payload,_)=>{return payload};inst._zod.check=payload=>{const input=payload.value;const r=def.fn(input);if(r instanceof Promise){
+return r.then(r2=>handleRefineResult(r2,payload,input,inst))}handleRefineResult(r,payload,input,inst);return}});function handleRefineResult(result,payload,input,inst){
+if(!result){const _iss={code:"custom",input,inst,path:[...inst._zod.def.path??[]],continue:!inst._zod.def.abort};if(inst._zod.def.params)_iss.params=inst._zod.def.
+params;payload.issues.push(issue(_iss))}}function snapshotChecks(def){if(def.checks)def.checks=[...def.checks];return def}function _string(Class,params){return new Class(
+snapshotChecks({type:"string",...normalizeParams(params)}))}function _boolean(Class,params){return new Class({type:"boolean",...normalizeParams(params)})}function _minLength(minimum,params){
+return new $ZodCheckMinLength({check:"min_length",...normalizeParams(params),minimum})}function _regex(pattern,params){return new $ZodCheckRegex({check:"string_\
+format",format:"regex",...normalizeParams(params),pattern})}function _refine(Class,fn,_params){const schema=new Class({type:"custom",check:"custom",fn,...normalizeParams(
+_params)});return schema}var ZodMiniType=$constructor("ZodMiniType",(inst,def)=>{if(!inst._zod)throw new Error("Uninitialized schema in ZodMiniType.");$ZodType.
+init(inst,def);inst.def=def;inst.type=def.type},{get with(){return this.check},set with(value){own(this,"with",value)},parse(data,params){return parse(this,data,
+params,{callee:this.parse})},parseAsync(data,params){return parseAsync(this,data,params,{callee:this.parseAsync})},safeParse(data,params){return safeParse(this,
+data,params)},safeParseAsync(data,params){return safeParseAsync(this,data,params)},check(...checks){const def=this.def;return this.clone({...def,checks:[...def.
+checks??[],...checks.map(ch=>typeof ch==="function"?{_zod:{check:ch,def:{check:"custom"},onattach:[]}}:ch)]},{parent:true})},clone(_def,params){return clone(this,
+_def,params)},brand(){return this},register(reg,meta2){reg.add(this,meta2);return this},apply(fn,...args){return args.length===0?fn(this):fn(this,...args)}});var ZodMiniString=$constructor(
+"ZodMiniString",(inst,def)=>{$ZodString.init(inst,def);ZodMiniType.init(inst,def)});function string2(params){return _string(ZodMiniString,params)}var ZodMiniBoolean=$constructor(
+"ZodMiniBoolean",(inst,def)=>{$ZodBoolean.init(inst,def);ZodMiniType.init(inst,def)});function boolean2(params){return _boolean(ZodMiniBoolean,params)}var ZodMiniArray=$constructor(
+"ZodMiniArray",(inst,def)=>{$ZodArray.init(inst,def);ZodMiniType.init(inst,def)});function array(element,params){return new ZodMiniArray({type:"array",element,...normalizeParams(
+params)})}var ZodMiniObject=$constructor("ZodMiniObject",(inst,def)=>{$ZodObject.init(inst,def);ZodMiniType.init(inst,def);installLazyProp(inst,"shape",self=>self.
+_zod.def.shape,false)});function object(shape,params){const def={type:"object",shape:shape??{},...normalizeParams(params)};return new ZodMiniObject(def)}var ZodMiniRecord=$constructor(
+"ZodMiniRecord",(inst,def)=>{$ZodRecord.init(inst,def);ZodMiniType.init(inst,def)});function record(keyType,valueType,params){if(!valueType||!valueType._zod){return new ZodMiniRecord(
+{type:"record",keyType:string2(),valueType:keyType,...normalizeParams(valueType)})}return new ZodMiniRecord({type:"record",keyType,valueType,...normalizeParams(
+params)})}function partialRecord(keyType,valueType,params){return new ZodMiniRecord({type:"record",keyType,valueType,...normalizeParams(params),partial:true})}var ZodMiniEnum=$constructor(
+"ZodMiniEnum",(inst,def)=>{$ZodEnum.init(inst,def);ZodMiniType.init(inst,def);inst.options=[...inst._zod.values]});function _enum(values,params){const entries=Array.
+isArray(values)?Object.fromEntries(values.map(v=>[v,v])):values;return new ZodMiniEnum({type:"enum",entries,...normalizeParams(params)})}var ZodMiniOptional=$constructor(
+"ZodMiniOptional",(inst,def)=>{$ZodOptional.init(inst,def);ZodMiniType.init(inst,def)});function optional(innerType){return new ZodMiniOptional({type:"optional",
+innerType})}var ZodMiniDefault=$constructor("ZodMiniDefault",(inst,def)=>{$ZodDefault.init(inst,def);ZodMiniType.init(inst,def)});function _default(innerType,defaultValue){
+return new ZodMiniDefault({type:"default",innerType,get defaultValue(){return typeof defaultValue==="function"?defaultValue():shallowClone(defaultValue)}})}var ZodMiniCustom=$constructor(
+"ZodMiniCustom",(inst,def)=>{$ZodCustom.init(inst,def);ZodMiniType.init(inst,def)});function refine(fn,_params={}){return _refine(ZodMiniCustom,fn,_params)}var backendName=string2().
+check(_regex(/^[a-z][a-z0-9-]{0,30}$/));var mode=_enum(import_chunk_CM5GR4UR.modeIds);var customBackend=object({argv:array(string2()).check(_minLength(1)),prompt:_default(
+_enum(["stdin","file","argument"]),"stdin"),brief:_default(boolean2(),false)}).check(refine(({prompt,brief})=>!(brief&&prompt==="argument"),{path:["brief"],error:'\
+cannot go with "prompt": "argument", whose length is limited; use stdin or file'}));var userConfig=object({backends:_default(record(backendName,customBackend),{}),
+default_backend:optional(string2()),default_backends:optional(partialRecord(mode,string2())),notify:optional(array(string2()).check(_minLength(1))),restrict:optional(
+array(mode))});function readUserConfig(){const file=(0,import_chunk_KBYANBJG.userConfigFile)();const facts=file===void 0?void 0:lookAt(file);if(file===void 0||!facts)
+return{backends:{}};if(facts.kind==="file"&&(facts.uid!==process.getuid?.()||(facts.mode&18)!==0)){throw refused(file,"others own it or may write it")}const text=readWhole(
+file);const fault=(0,import_chunk_35CMASYX.jsonFault)(text);if(fault!==null)throw refused(file,`it is no JSON: ${fault}`);const parsed=userConfig.safeParse(JSON.
+parse(text));if(parsed.success)return parsed.data;const issue2=parsed.error.issues[0];throw refused(file,`${issue2?.path.join(".")||"it"}: ${issue2?.message??"w\
+rong form"}`)}function lookAt(file){try{return(0,import_chunk_S7M4UBSY.factsOf)(file)}catch(error){throw refused(file,`it cannot be read (${(0,import_chunk_NVPF5LEY.
+errnoOf)(error)})`,"set XDG_CONFIG_HOME to a folder that you may use")}}function readWhole(file){let text;try{text=(0,import_chunk_527JQF7V.readText)(file)}catch(error){
+throw refused(file,`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}if(text===void 0)throw refused(file,"it is no regular file");return text}
+function refused(file,reason,next=form){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config ${file}: ${reason}`,next)}var form='the f\
+orm is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}, "notify": ["PROGRAM"]}';
+
+},
 "./chunk-SV4EWY53.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{hookEvents:()=>hookEvents,hookHosts:()=>hookHosts,hookReply:()=>hookReply,hookTrouble:()=>hookTrouble,readHookInput:()=>readHookInput});
 module.exports=stdin_exports;var hookHosts=["claude","codex"];var hookEvents=["Stop","UserPromptSubmit"];var nothingTold={cwd:null,isAgain:false};function readHookInput(text){
@@ -3825,6 +3653,41 @@ live,isPastTimer:false}:{id:other,live,isPastTimer:true}}function requireLatest(
 return id;const fault=(0,import_chunk_YPCCD7EW.noFolderFault)(root,what);if(fault)throw fault;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.
 FaultError("unknown_job",`cannot find ${what}${whose} in the state folder ${root.folder}`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),
 "status",...root.option]))}
+
+},
+"./chunk-TBCWJDPA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{openGit:()=>openGit,repositoryVariables:()=>repositoryVariables});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_child_process=require("node:child_process");var import_node_path=builtin(
+"node:path");var repositoryVariables=["GIT_ALTERNATE_OBJECT_DIRECTORIES","GIT_CONFIG","GIT_CONFIG_PARAMETERS","GIT_CONFIG_COUNT","GIT_OBJECT_DIRECTORY","GIT_DIR",
+"GIT_WORK_TREE","GIT_IMPLICIT_WORK_TREE","GIT_GRAFT_FILE","GIT_INDEX_FILE","GIT_NO_REPLACE_OBJECTS","GIT_REPLACE_REF_BASE","GIT_PREFIX","GIT_INTERNAL_SUPER_PREF\
+IX","GIT_SHALLOW_FILE","GIT_COMMON_DIR","GIT_NAMESPACE","GIT_REF_STORAGE_FORMAT","GIT_REFERENCE_BACKEND"];var wanted="^(filter\\..*|hook\\..*|core\\.worktree|core\\\
+.bare|extensions\\.objectformat)$";var tooMany=200;var always=["core.fsmonitor=false","core.hooksPath=/dev/null","core.quotepath=off","diff.orderFile=/dev/null",
+"diff.submodule=short","log.showSignature=false","submodule.recurse=false","gc.auto=0","maintenance.auto=false"];var quiet=["--no-ext-diff","--no-textconv","--i\
+gnore-submodules=dirty"];var showing=new Set(["diff","show","log","diff-tree","diff-index","diff-files"]);function openGit(folder,{until,also=[]}={}){const program=findGit();
+if(program===void 0)return{reason:"git is not installed (no git on PATH)"};const found=[];for(const place of[folder,...also]){if(!(0,import_chunk_S7M4UBSY.isFolder)(
+place))return{reason:`the folder ${place} is gone`};const read=runGit(program,place,always,["config","-z","--get-regexp",wanted],{until});if(!read.ok&&read.code!==
+1)return{reason:read.reason};found.push(parseSettings(read.ok?read.bytes:Buffer.alloc(0)))}const[settings=[]]=found;const off=switchedOff(found.flat().map(([name])=>name));
+if(off===void 0)return{reason:"its configuration names filters or hooks that cannot be switched off"};const config=[...always,...off];return{git:{folder,run:(args,call={})=>runGit(
+program,folder,config,args,{...call,until}),setting:name=>settings.findLast(([found2])=>found2===name)?.[1]}}}function findGit(){return absoluteSearchPath().map(
+folder=>import_node_path.default.join(folder,"git")).find(import_chunk_S7M4UBSY.isExecutable)}function absoluteSearchPath(){return import_chunk_ILIZNOH4.variables.
+searchPath().split(":").filter(folder=>import_node_path.default.isAbsolute(folder))}function parseSettings(bytes){return bytes.toString("utf8").split("\0").filter(
+item=>item!=="").map(item=>{const end=item.indexOf("\n");return end<0?[item,""]:[item.slice(0,end),item.slice(end+1)]})}function switchedOff(names){const drivers=new Set(
+names.filter(name=>/^(?:filter|hook)\./.test(name)).map(withoutVariable));if(drivers.size>tooMany||[...drivers].some(name=>/[=\n\ufffd]/.test(name)))return void 0;
+return[...drivers].flatMap(name=>name.startsWith("hook.")?[`${name}.enabled=false`]:[`${name}.clean=`,`${name}.smudge=`,`${name}.process=`,`${name}.required=fal\
+se`])}function withoutVariable(name){return name.slice(0,name.lastIndexOf("."))}function runGit(program,folder,config,args,call){const limit=call.limit??32*1024*
+1024;const left=(call.until??Number.POSITIVE_INFINITY)-(0,import_chunk_CL3BCQKO.monotonicMs)();const timeout=Math.ceil(Math.min(call.timeoutMs??1e4,left));const settings=config.
+flatMap(setting=>["-c",setting]);const[verb="",...words]=args;if(timeout<=0)return{ok:false,code:null,reason:`there was no time left for git ${verb}`,cut:"time"};
+const safe=showing.has(verb)?[verb,...quiet,...words]:args;const literal=verb==="check-ignore"?[]:["--literal-pathspecs"];const done=(0,import_node_child_process.
+spawnSync)(program,["--no-pager",...literal,...settings,...safe],{cwd:folder,env:gitEnvironment(folder),input:call.input??"",timeout,killSignal:"SIGKILL",maxBuffer:limit});
+const name=`git ${verb}`;const fault=(0,import_chunk_NVPF5LEY.errnoOf)(done.error);const seconds=Math.ceil(timeout/100)/10;if(fault==="ETIMEDOUT")return{ok:false,
+code:null,reason:`${name} took longer than ${seconds} s`,cut:"time"};if(fault==="ENOBUFS")return{ok:false,code:null,reason:`${name} wrote more than ${limit} byt\
+es`,cut:"output"};if(done.error)return{ok:false,code:null,reason:`${name} cannot be started (${fault??"error"})`};if(done.status===0)return{ok:true,bytes:done.stdout};
+const[first=""]=(0,import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");const ending=done.status===null?`was ended by ${done.signal}`:
+`ended with ${done.status}`;return{ok:false,code:done.status,reason:`${name} ${ending}${first===""?"":`: ${first.slice(0,200)}`}`}}function gitEnvironment(folder){
+const home=import_chunk_ILIZNOH4.variables.home();const ours=(0,import_chunk_ILIZNOH4.configFolder)();return{...(0,import_chunk_ILIZNOH4.toolEnvironment)(),PATH:absoluteSearchPath().
+join(":"),...home===void 0?{}:{HOME:home},...ours===void 0?{}:{XDG_CONFIG_HOME:import_node_path.default.dirname(ours)},GIT_OPTIONAL_LOCKS:"0",GIT_TERMINAL_PROMPT:"\
+0",GIT_ASKPASS:"",GIT_NO_LAZY_FETCH:"1",GIT_NO_REPLACE_OBJECTS:"1",GIT_ALLOW_PROTOCOL:"none",GIT_CEILING_DIRECTORIES:import_node_path.default.dirname(folder)}}
 
 },
 "./chunk-TFEMYLSK.js": function (module, exports) {
@@ -3918,6 +3781,25 @@ function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(sec
 2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
 
 },
+"./chunk-UTJIAXZR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.j\
+s");var import_chunk_7VJPP3D2=load("./chunk-7VJPP3D2.js");var import_chunk_XX754PCA=load("./chunk-XX754PCA.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_EF5TFNRM.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_7VJPP3D2.onceWords)("run",input,(0,import_chunk_7VJPP3D2.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_7VJPP3D2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_EF5TFNRM.makeRunPart)(input,cwd);return(0,import_chunk_XX754PCA.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_XX754PCA.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_6GO5RDBX.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_EF5TFNRM.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_XX754PCA.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
+
+},
 "./chunk-V5ZZ3YHA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{compareIds:()=>compareIds,idTimeMs:()=>idTimeMs,isId:()=>isId,isIdPrefix:()=>isIdPrefix,makeId:()=>makeId,sortIds:()=>sortIds});
 module.exports=stdin_exports;var idPattern=/^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;var prefixPattern=/^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;function makeId(verb,nowMs,random){
@@ -3927,37 +3809,30 @@ return idTimeMs(a)-idTimeMs(b)||(a<b?-1:a>b?1:0)}function sortIds(ids){const key
 from)).padStart(timeDigits,"0")} ${id}`});return keys.sort().map(key=>key.slice(timeDigits+1))}var timeDigits=9;
 
 },
-"./chunk-VTGGMN32.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_32MTA6CI=load("./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load(
-"./chunk-3MGMFZ3C.js");var import_chunk_6BRJEGU3=load("./chunk-6BRJEGU3.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_VX67K4L3=load(
-"./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_PII37J4B=load(
-"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_6BRJEGU3.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_HZZY6FEB.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
-reason})`:""}`],["queue",(0,import_chunk_32MTA6CI.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_HZZY6FEB.isEnded)(state)?
-null:(0,import_chunk_32MTA6CI.progressLine)(view)],["watch",(0,import_chunk_32MTA6CI.watchLine)(view)],["hand-back",(0,import_chunk_32MTA6CI.handbackLine)(view)],
-["notify",(0,import_chunk_3MGMFZ3C.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
-null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_6BRJEGU3.timeOf)(view)}${ended===null?"":
-`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_6BRJEGU3.ownerOf)(view):null],["backend",agentOf(view)],["\
-due",spec?.timer?(0,import_chunk_6I474T6Z.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
-t",(0,import_chunk_32CEE554.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
-"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
-...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
-join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_HZZY6FEB.isEnded)(state)?`${(0,import_chunk_PII37J4B.
-oneLine)(identity)}: ${(0,import_chunk_PII37J4B.taskWords)(state)}`:(0,import_chunk_PII37J4B.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_HZZY6FEB.
-isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
-/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_HZZY6FEB.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
-return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_L5OZSZHI.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
-const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
-odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
-import_chunk_FG4NKBTV.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_HZZY6FEB.isEnded)(
-state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_VX67K4L3.progressOf)(
-view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
-plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
-status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
+"./chunk-VPUATJ7O.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_GVEZTPPZ=load(
+"./chunk-GVEZTPPZ.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function parseClaims(answer){
+const found=findBlock(answer);if(found==="none")return blockFault("NO_BLOCK","it holds no completion block (a fenced block that begins with ```completion)");if(found===
+"unclosed")return blockFault("UNCLOSED_FENCE","its last completion block is not closed");const bytes=(0,import_chunk_LXK2ZILE.byteLength)(found.text);if(bytes>import_chunk_6GO5RDBX.
+claimsBytes)return blockFault("OVERSIZED_BLOCK",`its completion block has ${bytes} bytes; at most ${import_chunk_6GO5RDBX.claimsBytes}`);return parseBlock(found.
+text)}function blockFault(code,message,fieldPath=null){return{kind:"fault",error:{code,message,fieldPath}}}function parseBlock(text){let value;try{value=JSON.parse(
+text)}catch{const reason=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_35CMASYX.jsonFault)(text)??""),240);return blockFault(
+"MALFORMED_JSON",`the JSON of its completion block does not parse: ${reason}`)}try{return{kind:"ok",claims:(0,import_chunk_JKM3JFER.readClaims)(value)}}catch(error){
+if(!(error instanceof import_chunk_JKM3JFER.SchemaFault))throw error;const where=error.fieldPath===""?"the completion block":error.fieldPath;return blockFault("\
+SCHEMA_VIOLATION",`${where} is not as it must be: ${error.message}`,error.fieldPath)}}function findBlock(answer){let found="none";let open;for(const{line,from,next}of(0,
+import_chunk_GVEZTPPZ.linesOf)(answer)){const fence=(0,import_chunk_GVEZTPPZ.fenceOf)(line);if(!fence)continue;if(open&&(0,import_chunk_GVEZTPPZ.closes)(fence,open)){
+const text=answer.slice(open.from,from).trim();if(isCompletion(open)||isJson(open)&&namesSchema(text))found={text};open=void 0}else if(!open||isCompletion(fence)&&
+fence.mark===open.mark&&fence.length>=open.length){open={...fence,from:next}}}if(open&&(isCompletion(open)||isJson(open)&&namesSchema(answer.slice(open.from))))
+return"unclosed";return found}function isCompletion({info}){return/^completion$/i.test(info)}function isJson({info}){return/^json$/i.test(info)}function namesSchema(text){
+return/^\s*\{/.test(text)&&/"schema"\s*:\s*"pi-completion\//.test(text)}function claimsOf(view){const{spec}=view;if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state))
+return blockFault("NO_BLOCK","it is not finished");if(view.damage!==null||spec===null)return blockFault("NO_BLOCK","its record cannot be read");if(spec.kind!=="\
+staff"&&spec.kind!=="run")return blockFault("NO_BLOCK",`a ${spec.kind} claims nothing: it has no answer`);const answer=spec.kind==="run"?endOf(view.paths.output,
+import_chunk_6GO5RDBX.claimedOutputBytes):answerOf(view,spec);return answer===null?blockFault("NO_BLOCK","it has no final answer"):parseClaims(answer)}function answerOf({
+paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chunk_6GO5RDBX.claimedAnswerBytes);if((0,import_chunk_GVEZTPPZ.backendOf)(spec)?.answerFrom===
+"stdout")return endOf(paths.output,import_chunk_6GO5RDBX.claimedAnswerBytes);return replayed(spec,paths)}function replayed(spec,paths){const{answer}=(0,import_chunk_GVEZTPPZ.
+replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){const text=(0,import_chunk_527JQF7V.readRange)(file,-bytes,bytes)?.
+bytes.toString("utf8")??"";return text.trim()===""?null:text}
 
 },
 "./chunk-VX67K4L3.js": function (module, exports) {
@@ -4010,86 +3885,79 @@ view.paths,view.state))next.continue=import_chunk_I3DEZP3A.nextCommands.continue
 nextCommands.restart(view.id,root.option);return next}
 
 },
-"./chunk-W7HED5VZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findMode:()=>findMode,isReader:()=>isReader,isWriter:()=>isWriter,modeIds:()=>modeIds,modes:()=>modes});module.exports=
-stdin_exports;var readOnly="Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";var evidence="\
-Give the place of every claim: path and line, command and its output, or address.";var modes={staffer:{id:"staffer",summary:"hand a task to an agent CLI as a jo\
-b",role:"You carry out a task for the caller on your own.",rules:["Do what the task asks, no more. Leave what was changed before you came as it is.","Commit or \
-push only if the task asks for it."],form:["What you did and found, what you changed (paths), how you checked it, and what is left open."],profile:"standard"},research:{
-id:"research",summary:"have a question looked into and answered with evidence, as a job",role:"You look into a question and answer it with evidence.",rules:[readOnly,
-evidence,"Keep what you saw apart from what you conclude, and say how sure you are."],form:["The answer first, in a few sentences; then the evidence for it; the\
-n what you could not find out."],profile:"restricted"},review:{id:"review",summary:"have changes reviewed by an agent CLI, as a job",role:"You review changes th\
-at somebody else made.",rules:[readOnly,evidence,"Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. \
-Matters of taste come last or not at all.","Report only what you have checked in the code. Say when you looked at something and found nothing."],form:["The verd\
-ict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look \
-at."],profile:"restricted"},implement:{id:"implement",summary:"have a change made in this worktree by an agent CLI, as a job",role:"You make a change in a code \
-base on your own.",rules:["Keep to the habits of the code base, and to the task: no side trips.","Leave what was changed before you came as it is, unless the ta\
-sk is about it.","Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.","\
-Commit only if the task asks for it; never push."],form:["What you changed and why (paths), which checks you ran with their results, and what is left open."],profile:"\
-standard"},ask:{id:"ask",summary:"ask an agent CLI and print its answer (a recorded job)",role:"You answer a question.",rules:[readOnly],form:["The answer itsel\
-f, as short as the question allows."],profile:"restricted"}};var modeIds=Object.keys(modes);function findMode(id){return Object.hasOwn(modes,id)?modes[id]:void 0}
-function isWriter(profile){return profile!=="restricted"}function isReader(mode,profile){return!isWriter(profile)||findMode(mode)?.profile==="restricted"}
-
-},
-"./chunk-WSRAE5IV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_HZZY6FEB=load(
-"./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_6GO5RDBX.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
-aborted;const view=await look2();if(event.seq===null||(0,import_chunk_HZZY6FEB.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
-view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
-function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
-{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_ZX7KBW5C.checkpointOf)({...state,checkpoint:{...told,
-at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_ZX7KBW5C.
-livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_ZX7KBW5C.
-watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
-{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
-evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
-var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
-1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
-throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_HZZY6FEB.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
-monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
-view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_HZZY6FEB.isEnded)(view.state)||told.signal.aborted||
-told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
-told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
-pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
-0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
-const isArmed=(0,import_chunk_HZZY6FEB.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_DAOF27DW.
-watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
-()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
-monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
-view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
-monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
-length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_HZZY6FEB.
-isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_HZZY6FEB.conditionOf)(
-view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_5Z3IZCRM.
-sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
-1e3,untilDue(view)+import_chunk_HZZY6FEB.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_EENKPOPM.
-instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
-import_chunk_PISISLGS.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
-(0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
-e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_AJRNZQVF.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
-wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
-ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_ZX7KBW5C.
-findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
-max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
-choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_ZX7KBW5C.monitorAttention)(
-view,(0,import_chunk_HZZY6FEB.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
-this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
-tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
-WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;
-const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
-()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
-until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
-until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
-watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_HZZY6FEB.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
-beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
-get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_RRKK2KA3.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
-isGiven:false})}
+"./chunk-WA2BFERL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_DOH37MC3=load("\
+./chunk-DOH37MC3.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
+"./chunk-I3DEZP3A.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");function isClaimed(root,key){return(0,import_chunk_S7M4UBSY.exists)(fileOf(root,key))}function fileOf(root,key){return import_node_path.default.join(
+(0,import_chunk_RRKK2KA3.rootPaths)(root).once,(0,import_chunk_L5OZSZHI.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){const file=fileOf(root,key);
+if((0,import_chunk_527JQF7V.createFile)(file,`${JSON.stringify(claim)}
+`))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
+key)):void 0}function requireClaim(file){const read=(0,import_chunk_527JQF7V.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
+"string"||typeof holder.asked!=="string"){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot read the once-key file ${file}: it is damaged`,"re\
+move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
+const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_527JQF7V.writeFile)(`${folder}\
+/events.ndjson`,`${JSON.stringify(event)}
+`,{sync:false});const state={...(0,import_chunk_L5OZSZHI.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_527JQF7V.writeJson)(
+`${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
+return(0,import_chunk_L5OZSZHI.hashOf)((0,import_chunk_L5OZSZHI.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
+run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
+lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
+request.asksForLatest)staff.resume="latest";return(0,import_chunk_L5OZSZHI.hashOf)((0,import_chunk_L5OZSZHI.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
+request),...askedIdle(request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.
+entries({...run,success_files:files}).filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.
+fromEntries(given)}var defaults={checkpoint_ms:import_chunk_6GO5RDBX.limits.checkpoint.default,sample_ms:import_chunk_6GO5RDBX.limits.sample.default,probe_ms:import_chunk_6GO5RDBX.
+limits.probe.default};function askedTimer({due_at,delay_ms,message,slot}){return{message,slot,...delay_ms===null?{due_at}:{delay_ms}}}function askedWaiting({watch,
+onStall}){const{start:_start,...asked}=watch??{};return{...watch?{watch:asked}:{},...onStall?{on_stall:onStall}:{}}}function askedIdle({handback,quietMs}){return{
+...handback?{handback:handback.dir}:{},...quietMs?{quiet_ms:quietMs}:{}}}function askedStaff(staff){const{mode,backend,program,model,profile,prompt,resume,custom,
+schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,backend,program,model,profile,prompt,resume},custom:custom?definition:null,...schema?
+{schema}:{},...base?{base:base.rev}:{}}}async function finishClaim(root,claim){if(!(0,import_chunk_V5ZZ3YHA.isId)(claim.id))throw new import_chunk_NVPF5LEY.FaultError(
+"state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,claim.id);
+const stage=(0,import_chunk_RRKK2KA3.stagePath)(root,claim.id);const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_6GO5RDBX.startLimitMs;while(!(0,
+import_chunk_S7M4UBSY.exists)(paths.launch)&&(0,import_chunk_CL3BCQKO.monotonicMs)()<until){const isStaged=(0,import_chunk_S7M4UBSY.exists)(stage);if(!(0,import_chunk_S7M4UBSY.
+exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_5Z3IZCRM.livenessOf)(claim.launcher)==="dead"){if(isStaged)(0,import_chunk_S7M4UBSY.moveFolder)(stage,
+paths.folder);return}await(0,import_chunk_CL3BCQKO.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){if(!(0,import_chunk_DOH37MC3.checkRoot)(
+root.folder))(0,import_chunk_DOH37MC3.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(root,request)?null:await planTree(request,
+stamp.id);const key=(0,import_chunk_L5OZSZHI.ensureKey)();(0,import_chunk_DOH37MC3.ensureRoot)(root.folder);const publish=()=>publishJob(root,request,{...stamp,
+planned},key);const job=request.admit?await(0,import_chunk_3RBSOS2I.withLock)((0,import_chunk_RRKK2KA3.rootPaths)(root.folder).lock,publish):await publish();if("\
+holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;try{if(worktree)(await Promise.
+resolve().then(()=>load("./worktree-ZQOMW4HB.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_5D4XELJN.startWorker)(root.folder,spec,{paths},
+1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_RRKK2KA3.stagePath)(root.folder,spec.id));if(worktree)(await Promise.resolve().then(()=>load(
+"./worktree-ZQOMW4HB.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
+const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const handback=admitted?.
+handback??request.handback??null;const spec=await makeSpec(root,{...request,warnings,handback},stamp,key);const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,
+spec.id);const stage=(0,import_chunk_RRKK2KA3.stagePath)(root.folder,spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_L5OZSZHI.
+defaultEngine.prepare()]);const claim=request.onceKey===null?null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,
+stage);return{holder:claim.holder}}isPromised=claim!==null;if(!(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError(
+"state_unusable",`cannot move ${stage} into place`);if(spec.timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)
+(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder);else undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_527JQF7V.
+syncFolder)(paths.folder);(0,import_chunk_527JQF7V.syncFolder)((0,import_chunk_RRKK2KA3.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_CL3BCQKO.
+nowMs)();const random=(0,import_chunk_L5OZSZHI.randomBytes)(22);return{createdMs,random,id:(0,import_chunk_V5ZZ3YHA.makeId)(verb,createdMs,random)}}async function planTree(request,id){
+return request.worktree==="new"?(await Promise.resolve().then(()=>load("./worktree-ZQOMW4HB.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){
+return onceKey!==null&&isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,
+firstOutputMs,stallMs,onStall=null,maxLive=null,handback=null,quietMs=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,worktree,
+...rest}=request;const{cwd=request.cwd,...note}=planned??{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??null,created_at:(0,
+import_chunk_CL3BCQKO.isoOf)(createdMs),once_key:onceKey,engine:import_chunk_L5OZSZHI.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,deadline_mono_ms:(0,
+import_chunk_CL3BCQKO.monotonicMs)()+deadlineMs,kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,...onStall===
+null?{}:{on_stall:onStall},...maxLive===null?{}:{max_live:maxLive},...handback===null?{}:{handback},...quietMs===null?{}:{quiet_ms:quietMs},mark:(0,import_chunk_CTSRVJRC.
+toHex)(random.subarray(6)),launcher:(0,import_chunk_5Z3IZCRM.ownIdentity)(),environment:{digest:(0,import_chunk_L5OZSZHI.environmentDigest)(key),credentials:(0,
+import_chunk_ILIZNOH4.credentialNames)(request.credentials)}};return{...unsigned,mac:await(0,import_chunk_L5OZSZHI.macOf)(unsigned,key)}}async function stageJob(root,spec,stage){
+(0,import_chunk_527JQF7V.createFolder)(stage);const text=`${JSON.stringify(spec)}
+`;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
+wed`);const isDurable=(0,import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);if(spec.
+kind==="timer")writeArmed(spec,stage);(0,import_chunk_527JQF7V.writeFile)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
+function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_L5OZSZHI.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
+launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_DOH37MC3.checkRoot)(root.folder))return void 0;const holder=readClaim(
+root.folder,key);if(holder?.words!==(0,import_chunk_L5OZSZHI.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
+async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
+"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_I3DEZP3A.
+nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
+(0,import_chunk_S7M4UBSY.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
+FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
+"use another place with --state-dir DIR or JOB_STATE_DIR")}
 
 },
 "./chunk-X7XYK63Z.js": function (module, exports) {
@@ -4124,74 +3992,192 @@ var usualWidth=14;function labelled(label,text,labelWidth=usualWidth){return tex
 0?label:"").padEnd(labelWidth)}${line}`.trimEnd())}
 
 },
-"./chunk-XH42SMTO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_6GKZVAYV=load("./chunk-6GKZVAYV.js");var import_chunk_VTGGMN32=load(
-"./chunk-VTGGMN32.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_WSRAE5IV=load(
-"./chunk-WSRAE5IV.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_7MO73M4R=load(
-"./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.
-tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_EENKPOPM.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_PG5AQQLM.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_I3DEZP3A.
-nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
-","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
-String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
-0):"10m");return(0,import_chunk_I3DEZP3A.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_VTGGMN32.
-pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_7MO73M4R.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
-pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_HZZY6FEB.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
-id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
-const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
-context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_6GKZVAYV.noticeNotes)(view)]}}function whyLines(event,view){
-if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
-message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
-name,bytes,changed},view){const dir=(0,import_chunk_ZX7KBW5C.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_JXOSR2SG.isHandback)(
-name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";return[`${changed===true?"changed":"handed back"}: ${dir}/${name}${size}`,`an answer go\
-es into: ${dir}/${(0,import_chunk_JXOSR2SG.answerName)(name)}`]}function isText(value){return typeof value==="string"&&value.trim()!==""}function lineFrom(text,limit){
-return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
-const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_HZZY6FEB.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
-views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
-waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_HZZY6FEB.isEnded)(view.
-state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
-import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
-const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_HZZY6FEB.isEnded)(view.state))(0,import_chunk_7MO73M4R.
-noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
-cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_HZZY6FEB.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_6GKZVAYV.
-endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_HZZY6FEB.isEnded)(
-view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.
-isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_HZZY6FEB.isEnded)(view.state)?(0,import_chunk_6GKZVAYV.tellEnded)(context,
-view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
-joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_EENKPOPM.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_6GKZVAYV.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_WSRAE5IV.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_OEPPXLHW.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
-context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_HZZY6FEB.
-isEnded)(view.state)?view:(0,import_chunk_HZZY6FEB.inspect)(view.root,view.id)}catch{return view}}
-
-},
 "./chunk-XSVLTRB3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function staffFacts(spec){
 const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}
+
+},
+"./chunk-XX754PCA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_WA2BFERL=load(
+"./chunk-WA2BFERL.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_KBYANBJG.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-F7CT5LAD.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_KBYANBJG.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_TUOBAW6V.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_ILIZNOH4.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
+once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null,label:input.text("label")??null,
+onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
+if(size>import_chunk_6GO5RDBX.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_6GO5RDBX.onStallBytes}\
+ are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
+ take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
+const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_WA2BFERL.launch)(
+root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
+resolve().then(()=>load("./collecting-TKRV4F4H.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_I3DEZP3A.
+nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
+t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
+root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
+const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
+return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
+return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GB33HS5U.js")),Promise.resolve().then(()=>load("\
+./timer-facts-RWGBS7RF.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
+line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,
+id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-X4JQF46V.js"))).queueNoteOf(root.
+folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
+id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id);const commands={wait:import_chunk_I3DEZP3A.nextCommands.wait(id,root.option),observe:import_chunk_I3DEZP3A.
+nextCommands.observe(id,root.option),cancel:import_chunk_I3DEZP3A.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=input.has(
+"max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.
+replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[
+jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,
+`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
+`,notes}}
+
+},
+"./chunk-YJWCJVVL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{changesSince:()=>changesSince,historicalOf:()=>historicalOf,readBefore:()=>readBefore,recordBefore:()=>recordBefore});
+module.exports=stdin_exports;var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_3LTPRSGR=load("./chunk-3LTPRSGR.js");var import_chunk_5JK4ZPRS=load(
+"./chunk-5JK4ZPRS.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");function recordBefore(spec,paths){const budgetMs=Math.max(100,Math.min(import_chunk_6GO5RDBX.
+captureBudgetMs,(spec.deadline_mono_ms-(0,import_chunk_CL3BCQKO.monotonicMs)())/2));const snapshot=(0,import_chunk_5JK4ZPRS.captureWorkspace)(spec.cwd,{exclude:[
+paths.root],budgetMs});(0,import_chunk_527JQF7V.writeJson)(paths.workspace,snapshot,{sync:false});return snapshot}function readBefore(paths){const read=(0,import_chunk_527JQF7V.
+readJson)(paths.workspace);return read.kind==="ok"&&(0,import_chunk_3LTPRSGR.isSnapshot)(read.value)?read.value:void 0}function changesSince(spec,paths,seen){if(spec.
+staff?.brief===void 0||!(0,import_chunk_S7M4UBSY.exists)(paths.started))return void 0;const before=seen??readBefore(paths)??{};return(0,import_chunk_3LTPRSGR.compareWorkspace)(
+before,(0,import_chunk_5JK4ZPRS.captureWorkspace)(spec.cwd,{exclude:[paths.root]}))}function historicalOf(paths){const before=readBefore(paths);return before?(0,
+import_chunk_E4Q33Z52.contextOf)(before):null}
+
+},
+"./chunk-YKTILGYP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_L2G7NOSM=load(
+"./chunk-L2G7NOSM.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_NHZQ27Y6=load("./chunk-NHZQ27Y6.js");var import_chunk_PII37J4B=load(
+"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_TIQZMBM4=load(
+"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_N7SGVGWZ=load("./chunk-N7SGVGWZ.js");var import_chunk_I3DEZP3A=load(
+"./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
+"./chunk-EENKPOPM.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
+import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_6GO5RDBX.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.
+found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_PII37J4B.plainTail)((0,
+import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,
+note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({
+path,tail:tail2,note}){const name=(0,import_chunk_PII37J4B.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{
+text:`## Last lines of ${name}${note===null?"":` (${note})`}
+
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_I3DEZP3A.nextCommands.restart(spec.id,spec.
+state_option);if(state.watch?.watched_to_end)return`## Going on
+
+It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
+job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_TIQZMBM4.isContinuable)(paths,state))lines.
+push(`Go on in the same conversation: ${import_chunk_I3DEZP3A.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
+return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
+error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
+er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
+import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
+const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
+y it out: ${(0,import_chunk_I3DEZP3A.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
+plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_I3DEZP3A.nextCommand)(spec.state_option,
+"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
+ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
+ be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
+done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
+`;if(isPlain)return(0,import_chunk_527JQF7V.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
+import_chunk_FG4NKBTV.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_FG4NKBTV.readLogTail)(paths.error)}function makeReport(parts){const{
+spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
+reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
+filter(section=>section!=="").join("\n\n")}
+`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
+plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
+`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
+plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
+state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
+ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
+Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
+Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
+["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
+plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
+mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
+/\s+/g," "),import_chunk_6GO5RDBX.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
+null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
+state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_PII37J4B.runFacts)(parts),["Conversation",state.
+conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
+["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
+polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
+import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
+tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_6GO5RDBX.
+excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
+tail)(text,import_chunk_6GO5RDBX.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
+spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_NHZQ27Y6.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
+`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_N7SGVGWZ.takeOverCommands)(spec.
+worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
+return`## Decided at launch for a stall
+
+${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_PII37J4B.logSection)(
+"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_PII37J4B.
+logSection)("Last output",paths.output)],(0,import_chunk_PII37J4B.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
+const read=(0,import_chunk_EENKPOPM.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_L5OZSZHI.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_ZTK3JAK3.openJournal)(paths,spec);if((0,import_chunk_HZZY6FEB.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_L2G7NOSM.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
+ no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
+spec}=job;const cancel=(0,import_chunk_EENKPOPM.readCancel)(paths);(0,import_chunk_527JQF7V.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
+spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_GVEZTPPZ.backendOf)(spec)?.answerFrom==="stdout"})));(0,
+import_chunk_527JQF7V.writeJson)(paths.resultRecord,(0,import_chunk_NHZQ27Y6.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
+import_chunk_ZTK3JAK3.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
+state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_NHZQ27Y6.isTidy)(spec,state))for(const file of[paths.output,paths.
+snapshot])(0,import_chunk_527JQF7V.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
+answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+`}}function finish(paths,state){(0,import_chunk_EENKPOPM.writeState)(paths,state);(0,import_chunk_527JQF7V.removeFile)(paths.marker);const passing=[paths.reserve,
+paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
+...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_527JQF7V.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_EENKPOPM.
+readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
+try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_527JQF7V.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
+QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
+
+},
+"./chunk-YOSK3XJC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_32CEE554=load(
+"./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZX7KBW5C=load(
+"./chunk-ZX7KBW5C.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./chunk-BOPSRWHI.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMC\
+QTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
+red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[head,...rows];const widths=widthsOf(
+{head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_BOPSRWHI.
+cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.rows.every(row=>row[table.head.
+indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(
+name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==at);if(at>=0)fitted={
+head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,
+widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].
+map(row=>(0,import_chunk_BOPSRWHI.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_BOPSRWHI.widthOf)(
+cell)))}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROG\
+RESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;
+async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.
+isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??
+"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).
+join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.conditionOf)(view));const{backend,profile,
+model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_PG5AQQLM.progressCells)(view,barWidth);const isLive=!(0,import_chunk_HZZY6FEB.
+isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??
+(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.
+excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_32CEE554.
+whatOf)(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){
+if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms);const age=(0,import_chunk_EENKPOPM.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_HZZY6FEB.isEnded)(
+state)?(0,import_chunk_EENKPOPM.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)}\
+ ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
 
 },
 "./chunk-YPCCD7EW.js": function (module, exports) {
@@ -4263,6 +4249,23 @@ paths.events,-size,size);if(!part)return{events:[],more:false,missed:false};cons
 seq??0;if(!isWhole&&(events.length===0||first>after+1)&&size<64*chunk){size*=4;continue}const wanted=events.filter(event=>event.seq>after);return{events:wanted.
 slice(0,limit),more:wanted.length>limit,missed:!isWhole&&first>after+1}}}function eventsOf({bytes,size}){const offset=size-bytes.length;const from=offset===0?0:
 bytes.indexOf(10)+1;return offset>0&&from===0?[]:(0,import_chunk_AJRNZQVF.eventsIn)(bytes.toString("utf8",from),offset+from)}
+
+},
+"./chunk-ZW745TMC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-KRHCRNEL.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-CQFEZLPE.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-JDZ5LREH.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-OAJFVP4I.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-ILDX2CKX.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-TBGVR7E4.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-2F6L3MTT.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-7LRBN6JI.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-MZADVOFQ.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-RTVBRPSO.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-IAMHAVKQ.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-TEZAPVJJ.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-CU7KWEGW.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-EZ24RITO.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-TWBVIMH6.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-HYW3Y6KJ.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-42BOR3XO.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-7UPCGIOC.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-LCX4F6WX.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-UZYFEDXP.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-GZ5RGREB.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-552VDYUK.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-WWNZ36QZ.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
 
 },
 "./chunk-ZX7KBW5C.js": function (module, exports) {
@@ -4398,27 +4401,27 @@ function placeOf({pr,expression},repo){const what=pr===null?`@${/^[0-9a-f]{40}/.
 ""}${what}`}
 
 },
-"./claims-reply-PUDO4BJV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{tellClaims:()=>tellClaims});module.exports=stdin_exports;var import_chunk_7UFJRS7R=load("./chunk-7UFJRS7R.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellClaims(view){const parsed=(0,import_chunk_7UFJRS7R.claimsOf)(view);const own=(0,
-import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);if(parsed.kind==="ok")return{code:own,out:printable(parsed.claims)};const{error}=parsed;const code=own===import_chunk_6PFAPK5K.
-exitCodes.done?import_chunk_6PFAPK5K.exitCodes.unsuccessful:own;return{code,out:printable({error}),notes:[`${view.id}: ${error.code}: ${error.message}`]}}function printable(value){
-const escaped=found=>`\\u${found.charCodeAt(0).toString(16).padStart(4,"0")}`;return`${JSON.stringify(value).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,escaped)}\
-
+"./claims-reply-KNWRWE4S.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{tellClaims:()=>tellClaims});module.exports=stdin_exports;var import_chunk_VPUATJ7O=load("./chunk-VPUATJ7O.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_JKM3JFER=load(
+"./chunk-JKM3JFER.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellClaims(view){const parsed=(0,
+import_chunk_VPUATJ7O.claimsOf)(view);const own=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);if(parsed.kind==="ok")return{code:own,out:printable(parsed.
+claims)};const{error}=parsed;const code=own===import_chunk_6PFAPK5K.exitCodes.done?import_chunk_6PFAPK5K.exitCodes.unsuccessful:own;return{code,out:printable({error}),
+notes:[`${view.id}: ${error.code}: ${error.message}`]}}function printable(value){const escaped=found=>`\\u${found.charCodeAt(0).toString(16).padStart(4,"0")}`;return`${JSON.
+stringify(value).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,escaped)}
 `}
 
 },
-"./clean-FRJU3UAR.js": function (module, exports) {
+"./clean-LCX4F6WX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load(
+"./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_N7SGVGWZ=load("./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
 "./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
@@ -4427,25 +4430,25 @@ const escaped=found=>`\\u${found.charCodeAt(0).toString(16).padStart(4,"0")}`;re
 "./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");async function workIn(spec){if(!spec?.worktree||
-!await(0,import_chunk_L5OZSZHI.isGenuine)(spec,(0,import_chunk_L5OZSZHI.readKey)()))return void 0;const{path:folder,branch}=spec.worktree;const work=(0,import_chunk_6MDRQJKZ.
+!await(0,import_chunk_L5OZSZHI.isGenuine)(spec,(0,import_chunk_L5OZSZHI.readKey)()))return void 0;const{path:folder,branch}=spec.worktree;const work=(0,import_chunk_N7SGVGWZ.
 worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its worktree is gone, and its branch ${branch} holds ${work.commits} unmerged commit(s)\
 : merge it, or delete it with git branch -D`;if(work.uncommitted>0)return`its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;if(work.commits>
 0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,
 import_chunk_DOH37MC3.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_S7M4UBSY.exists)(root))return void 0;try{if(!(0,import_chunk_DOH37MC3.
 checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_YPCCD7EW.listActive)(root),...(0,import_chunk_YPCCD7EW.listJobs)(root)])){if(!(0,import_chunk_S7M4UBSY.
-exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_PISISLGS.refresh)(root,id));if(why!==void 0)return`its\
+exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_5FOKRKRZ.refresh)(root,id));if(why!==void 0)return`its\
  worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
 Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_HZZY6FEB.isEnded)(
 view.state))return"it is live";if(!(0,import_chunk_7MO73M4R.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
 void 0&&(0,import_chunk_S7M4UBSY.isFolder)(inner)?`its worktree ${inner} is still there`:void 0}async function freeWorktree(root,spec){const{worktree}=spec;if(!worktree||
 !await(0,import_chunk_L5OZSZHI.isGenuine)(spec,(0,import_chunk_L5OZSZHI.readKey)()))return void 0;if(namers(root,worktree.path).some(id=>id!==spec.id))return void 0;
-const why=await workIn(spec);if(why!==void 0)return why;return(0,import_chunk_6MDRQJKZ.removeWorktree)(worktree)?void 0:`git refuses to remove its worktree ${worktree.
+const why=await workIn(spec);if(why!==void 0)return why;return(0,import_chunk_N7SGVGWZ.removeWorktree)(worktree)?void 0:`git refuses to remove its worktree ${worktree.
 path}`}async function worktreesOf(root,ids){const found=new Map;for(const id of ids){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(
 root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_L5OZSZHI.isGenuine)(spec.value,(0,import_chunk_L5OZSZHI.readKey)()))continue;const{path:path2,
 branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
 return(0,import_chunk_YPCCD7EW.listJobs)(root).filter(id=>{const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
-root);let finished=0;for(const id of(0,import_chunk_YPCCD7EW.listJobs)(root)){const view=await(0,import_chunk_PISISLGS.refresh)(root,id);const why=!(0,import_chunk_HZZY6FEB.
+root);let finished=0;for(const id of(0,import_chunk_YPCCD7EW.listJobs)(root)){const view=await(0,import_chunk_5FOKRKRZ.refresh)(root,id);const why=!(0,import_chunk_HZZY6FEB.
 isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_OEPPXLHW.isAwaited)(root,id)?"somebody waits for i\
 t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_7MO73M4R.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
 if((0,import_chunk_HZZY6FEB.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
@@ -4523,20 +4526,20 @@ return{kind:"fault",cause:"tool_missing",message:`cannot run ${program}: ${why}`
 import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().split("\n").at(-1)?.trim();if(line)return line}return""}
 
 },
-"./collecting-VIZLWVOL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_XH42SMTO.waitAndTell});module.exports=stdin_exports;var import_chunk_XH42SMTO=load("./\
-chunk-XH42SMTO.js");var import_chunk_6GKZVAYV=load("./chunk-6GKZVAYV.js");var import_chunk_VTGGMN32=load("./chunk-VTGGMN32.js");var import_chunk_32MTA6CI=load("\
-./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_6BRJEGU3=load("./chunk-6BRJEGU3.js");var import_chunk_B6Y6BHUG=load(
-"./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load(
-"./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_F4YG5CRF=load(
-"./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
-"./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load(
-"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load(
+"./collecting-TKRV4F4H.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_F6T42YIF.waitAndTell});module.exports=stdin_exports;var import_chunk_F6T42YIF=load("./\
+chunk-F6T42YIF.js");var import_chunk_CHEFAQBS=load("./chunk-CHEFAQBS.js");var import_chunk_BK6GI3VP=load("./chunk-BK6GI3VP.js");var import_chunk_32MTA6CI=load("\
+./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_YOSK3XJC=load("./chunk-YOSK3XJC.js");var import_chunk_32CEE554=load(
+"./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_OEPPXLHW=load(
+"./chunk-OEPPXLHW.js");var import_chunk_35TQDG63=load("./chunk-35TQDG63.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_VX67K4L3=load(
+"./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load(
+"./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load(
+"./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_NHZQ27Y6=load("./chunk-NHZQ27Y6.js");var import_chunk_3LTPRSGR=load(
+"./chunk-3LTPRSGR.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load(
+"./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_TIQZMBM4=load(
+"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_N7SGVGWZ=load("./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
 "./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
@@ -4548,84 +4551,85 @@ chunk-XH42SMTO.js");var import_chunk_6GKZVAYV=load("./chunk-6GKZVAYV.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./conclude-asked-A4CSUWGF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_7OF5RSDO.concludeAsked});module.exports=stdin_exports;var import_chunk_7OF5RSDO=load(
-"./chunk-7OF5RSDO.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_QYMKVTXI=load(
-"./chunk-QYMKVTXI.js");var import_chunk_RTAWOOBB=load("./chunk-RTAWOOBB.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load(
-"./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load(
-"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load(
-"./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load(
-"./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");
-
-},
-"./config-6V6A5434.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>import_chunk_34Q5MEJF.readUserConfig,userConfigFile:()=>import_chunk_KBYANBJG.userConfigFile});module.
-exports=stdin_exports;var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load(
-"./chunk-KBYANBJG.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");
-
-},
-"./continue-RYAH4A67.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_X7XYK63Z=load("./chunk-X7XYK63Z\
-.js");var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_ARX3PWPD=load("./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5I\
-UI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_HA5JXRUH=load("./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5T\
-FNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load("./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L\
-76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load("./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-\
-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load("./chun\
-k-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./ch\
-unk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./\
-chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("\
-./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
-"./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./conclude-asked-GXOP67WX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_GBEAPTG5.concludeAsked});module.exports=stdin_exports;var import_chunk_GBEAPTG5=load(
+"./chunk-GBEAPTG5.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_YKTILGYP=load(
+"./chunk-YKTILGYP.js");var import_chunk_L2G7NOSM=load("./chunk-L2G7NOSM.js");var import_chunk_YJWCJVVL=load("./chunk-YJWCJVVL.js");var import_chunk_GVEZTPPZ=load(
+"./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_NHZQ27Y6=load("./chunk-NHZQ27Y6.js");var import_chunk_3LTPRSGR=load("./chunk-3LTPRSGR.js");var import_chunk_PII37J4B=load(
+"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load(
+"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_N7SGVGWZ=load("./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load(
+"./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
+"./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load(
 "./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
 "./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
 "./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var continueCommand={name:"continue",summary:"go on in the conversation of an earli\
-er staff job",form:"[--job ID | --conversation CID] (--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{job:{kind:"text",value:"\
-ID",help:"the job whose conversation goes on (whole id)"},conversation:{kind:"text",value:"CID",help:"a conversation that a job of this worktree recorded"},...import_chunk_RLAEZAHM.
-staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that of the earlier job)"},share:import_chunk_RLAEZAHM.writerOptions.share,...import_chunk_RLAEZAHM.
-launchOptions},notes:"Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job s\
-taffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(
-root.folder);const prompt=await(0,import_chunk_ARX3PWPD.taskOf)(context,input);const words=(0,import_chunk_74ME3HTL.onceWords)("continue",input,input.has("cwd")?
-(0,import_chunk_74ME3HTL.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_74ME3HTL.repeatedLaunch)(context,input,words,false);if(repeated)
-return repeated;const parent=parentOf(root,input);await(0,import_chunk_X7XYK63Z.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_X7XYK63Z.
-conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_HA5JXRUH.folderOf)(context,
-input):(0,import_chunk_X7XYK63Z.requireFolder)(parent,"continue",root.option);(0,import_chunk_X7XYK63Z.requireSameFolder)(parent,cwd,root.option);const part=(0,
-import_chunk_B3WD5IUI.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_ARX3PWPD.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_I3DEZP3A.nextCommands.restart(parent.id,root.option));
-context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_X7XYK63Z.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_ARX3PWPD.launchStaff)(context,input,{
-verb:parent.verb,staff:part,cwd,lineage:(0,import_chunk_X7XYK63Z.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.
-has("job")&&!input.has("conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.
-handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_PISISLGS.refresh)(root.folder,parent.id);if(!(0,import_chunk_HZZY6FEB.
-isEnded)(state))return import_chunk_I3DEZP3A.nextCommands.wait(parent.id,root.option);if(parent.timer&&parent.timer.delay_ms===null)return null;return import_chunk_I3DEZP3A.
-nextCommands.restart(parent.id,root.option)}function parentOf(root,input){const[job,conversation]=[input.text("job"),input.text("conversation")];if(job!==void 0&&
-conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");if(job!==void 0)return(0,import_chunk_X7XYK63Z.
-requireSpec)(root,(0,import_chunk_YPCCD7EW.requireWholeId)(root,job));const owner=conversation===void 0?input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??
-null:null;const id=(0,import_chunk_TACSUHSQ.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.staff?(0,import_chunk_X7XYK63Z.conversationOf)(root.folder,
-spec):null;return conversation===void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_X7XYK63Z.requireSpec)(root,id);const what=conversation===
-void 0?"a conversation":`conversation ${JSON.stringify(conversation)}`;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.FaultError(
-"unknown_job",`cannot find ${what}: no job${whose} in ${root.folder} recorded one`,import_chunk_I3DEZP3A.nextCommands.status(root.option))}
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./config-F7CT5LAD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>import_chunk_SPFZREQZ.readUserConfig,userConfigFile:()=>import_chunk_KBYANBJG.userConfigFile});module.
+exports=stdin_exports;var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load(
+"./chunk-KBYANBJG.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./continue-EZ24RITO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_X7XYK63Z=load("./chunk-X7XYK63Z\
+.js");var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_BLRQQFDR=load("./chunk-BLRQQFDR.js");var import_chunk_GYLEDZBP=load("./chunk-GYLEDZ\
+BP.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_UTJIAXZR=load("./chunk-UTJIAXZR.js");var import_chunk_EF5TFNRM=load("./chunk-EF5T\
+FNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_7VJPP3D2=load("./chunk-7VJPP3D2.js");var import_chunk_XX754PCA=load("./chunk-XX\
+754PCA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_WA2BFERL=load("./chunk-WA2BFERL.js");var import_chunk_FY7PDRQG=load("./chunk-\
+FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_NFTT2FNM=load("./chun\
+k-NFTT2FNM.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./ch\
+unk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./\
+chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_CM5GR4UR=load("\
+./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load(
+"./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
+"./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var continueCommand={name:"co\
+ntinue",summary:"go on in the conversation of an earlier staff job",form:"[--job ID | --conversation CID] (--prompt TEXT | --prompt-file PATH | --stdin) [option\
+s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose conversation goes on (whole id)"},conversation:{kind:"text",value:"CID",help:"a\
+ conversation that a job of this worktree recorded"},...import_chunk_RLAEZAHM.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
+f the earlier job)"},share:import_chunk_RLAEZAHM.writerOptions.share,...import_chunk_RLAEZAHM.launchOptions},notes:"Backend, mode, model, profile and folder are\
+ those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "\
+Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const prompt=await(0,import_chunk_BLRQQFDR.taskOf)(
+context,input);const words=(0,import_chunk_7VJPP3D2.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_7VJPP3D2.folderSaid)(context,input):null,prompt);
+const repeated=await(0,import_chunk_7VJPP3D2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_X7XYK63Z.
+requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_X7XYK63Z.conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?
+"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.
+id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_UTJIAXZR.folderOf)(context,input):(0,import_chunk_X7XYK63Z.requireFolder)(parent,
+"continue",root.option);(0,import_chunk_X7XYK63Z.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_GYLEDZBP.makeStaffPart)({mode:staff.mode,
+stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_BLRQQFDR.askedProfile)(
+input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue \
+a conversation of ${staff.backend} with ${part.backend}`,import_chunk_I3DEZP3A.nextCommands.restart(parent.id,root.option));context.tell(`continues ${parent.id}\
+ (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_X7XYK63Z.earlierOf)(root.folder,part.backend,resume);
+if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_BLRQQFDR.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
+import_chunk_X7XYK63Z.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("\
+conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??
+null})}};async function instead(root,parent){const{state}=await(0,import_chunk_5FOKRKRZ.refresh)(root.folder,parent.id);if(!(0,import_chunk_HZZY6FEB.isEnded)(state))
+return import_chunk_I3DEZP3A.nextCommands.wait(parent.id,root.option);if(parent.timer&&parent.timer.delay_ms===null)return null;return import_chunk_I3DEZP3A.nextCommands.
+restart(parent.id,root.option)}function parentOf(root,input){const[job,conversation]=[input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==
+void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");if(job!==void 0)return(0,import_chunk_X7XYK63Z.requireSpec)(root,
+(0,import_chunk_YPCCD7EW.requireWholeId)(root,job));const owner=conversation===void 0?input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null:null;const id=(0,
+import_chunk_TACSUHSQ.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.staff?(0,import_chunk_X7XYK63Z.conversationOf)(root.folder,spec):null;return conversation===
+void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_X7XYK63Z.requireSpec)(root,id);const what=conversation===void 0?"a conversation":
+`conversation ${JSON.stringify(conversation)}`;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot\
+ find ${what}: no job${whose} in ${root.folder} recorded one`,import_chunk_I3DEZP3A.nextCommands.status(root.option))}
 
 },
 "./dir-SW667SFY.js": function (module, exports) {
@@ -4677,8 +4681,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-4NTY4O4W.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_7LS6ZISF=load("./chunk-7LS6ZISF.js");var import_chunk_DOH37MC3=load(
+"./dispatch-Y7E6YAH6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_ZW745TMC=load("./chunk-ZW745TMC.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
@@ -4714,8 +4718,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_7LS6ZISF.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_7LS6ZISF.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_ZW745TMC.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_ZW745TMC.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_DOH37MC3.locateRoot)({option:parsed.
@@ -4723,7 +4727,7 @@ text("state-dir"),variable:import_chunk_ILIZNOH4.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-UHIHGAI3.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./doctor-INCAO6BL.js": function (module, exports) {
+"./doctor-552VDYUK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_72KZNFGA=load("./chunk-72KZNFGA.js");var import_chunk_SV4EWY53=load(
 "./chunk-SV4EWY53.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_ZX7KBW5C=load(
@@ -4758,7 +4762,7 @@ min:0,max:1},options:{backend:{kind:"text",value:"NAME",help:"one real round tri
 common},notes:"Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with\
  the reason in the words of the CLI; the CLI may keep that conversation in its own history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend c\
 odex"],async run(context,input){const backend=input.text("backend");if(backend!==void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cann\
-ot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-W7MRPQA3.js"));return doctorBackend(context,
+ot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-4CDLJV5Q.js"));return doctorBackend(context,
 backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&
 word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_YPCCD7EW.findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_72KZNFGA.
 surveyHooks)((0,import_chunk_3S6B2MGW.findWorktree)(context.cwd)??context.cwd):[];const broken=hooks.filter(({problem})=>problem!==null);const isWrong=broken.length>
@@ -4771,66 +4775,66 @@ hooks}}}const text=[...findings.map(tell),...broken.map(tellHook)].join("\n");re
   next: ${(0,import_chunk_I3DEZP3A.nextCommand)([],...next)}`}
 
 },
-"./doctor-backend-W7MRPQA3.js": function (module, exports) {
+"./doctor-backend-4CDLJV5Q.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_U4ROCV5N=load("./chunk-U4ROCV5N.js");
-var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");
-var import_chunk_6DHAH5QL=load("./chunk-6DHAH5QL.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_NYJVJD74=load("./chunk-NYJVJD74.js");
-var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");
+var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_GYLEDZBP=load("./chunk-GYLEDZBP.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");
+var import_chunk_WA2BFERL=load("./chunk-WA2BFERL.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_DIOASCTS=load("./chunk-DIOASCTS.js");
+var import_chunk_35TQDG63=load("./chunk-35TQDG63.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");
 var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");
 var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");
-var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_RTAWOOBB=load("./chunk-RTAWOOBB.js");
-var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
-var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");
-var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");
-var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
-var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");
-var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");
-var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");
-var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
-var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");
-var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var import_node_fs=require(
-"node:fs");var import_node_os=require("node:os");var import_node_path2=builtin("node:path");function makeTempFolder(prefix){const places=[(0,import_node_os.tmpdir)(),
-"/tmp","/var/tmp"].filter(import_chunk_S7M4UBSY.isFolder).map(import_chunk_S7M4UBSY.realPath);const place=places.find(folder=>(0,import_chunk_3S6B2MGW.findWorktree)(
-folder)===void 0);if(place!==void 0)return(0,import_node_fs.mkdtempSync)(import_node_path2.default.join(place,prefix));throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot find a folder outside git for a trial: ${places.join(", ")}`,"set TMPDIR to one")}var trialMs=12e4;var task="Reply with the single word: rea\
-dy";var answerBytes=1024;async function roundTrip(name,onStart){const isOwn=Object.hasOwn((0,import_chunk_34Q5MEJF.readUserConfig)().backends,name);const canRestrict=!isOwn&&
-(0,import_chunk_PCWSDVLX.findBackend)(name)?.profiles.restricted!==null;const signals=(0,import_chunk_FKEDTWPK.holdSignals)();try{const folder=makeTempFolder("j\
-ob-companion-trial-");let left=null;try{const[state,cwd]=[import_node_path.default.join(folder,"state"),import_node_path.default.join(folder,"empty")];(0,import_chunk_527JQF7V.
-createFolder)(cwd);const root={folder:state,option:["--state-dir",state]};const part=makePart(root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(
-signals);onStart();const trial=await tryIn(root,cwd,part,signals);left=await removeOrName(folder);return{...trial,left}}finally{if(left===null)await removeOrName(
-folder)}}finally{signals.release()}}async function requireQuiet(signals){const signal=await signals.first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot try it: interrupted by ${signal} before the start`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,
-model:null,prompt:task,resume:null};return{...(0,import_chunk_B3WD5IUI.makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){
-const{id}=await(0,import_chunk_6DHAH5QL.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_6GO5RDBX.
-limits.staffKillGrace.default,maxOutputBytes:import_chunk_6GO5RDBX.limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="\
-doctor was interrupted";signals.onEach(()=>void(0,import_chunk_NYJVJD74.cancelJob)(root.folder,id,{owner:null,why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(
-root,id);const{state}=view;return{program:part.program,version:part.version??null,profile:part.profile,adds:part.adds,state:state.state,error:state.error,warnings:state.
-warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,conversation_id:state.conversation?.id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_527JQF7V.readText)(view.paths.result)??""),answerBytes):null}}async function follow(root,id){const paths=(0,
-import_chunk_RRKK2KA3.jobPaths)(root.folder,id);let firstOutputMs=null;const look=()=>{const started=(0,import_chunk_RTAWOOBB.startedAt)(paths);if(firstOutputMs!==
-null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(started))};
-const patience=trialMs+3*import_chunk_6GO5RDBX.limits.staffKillGrace.default;const{views:[view]}=await(0,import_chunk_WSRAE5IV.waitForJobs)(root.folder,[id],{mode:"\
-all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.FaultError("internal",`cannot find job ${id} any more`);
-return{view,firstOutputMs}}async function removeOrName(folder){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+2e3;for(;;){try{(0,import_chunk_S7M4UBSY.removeTree)(
-folder);return null}catch{if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return folder;await(0,import_chunk_CL3BCQKO.sleep)(20)}}}async function doctorBackend(context,name,isJson){
-const backend=(0,import_chunk_PCWSDVLX.findBackend)(name);const signIn=backend?(0,import_chunk_U4ROCV5N.signInOf)(backend):null;try{const trip=await roundTrip(name,
-()=>context.tell(`asking ${name} for one word: one small model call, at most 2 minutes`));const isReady=trip.state==="done";const code=isReady?import_chunk_6PFAPK5K.
-exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(isJson)return{code,json:{backend:name,ready:isReady,sign_in:signIn,...trip}};return{code,out:page(
-name,isReady,[...rowsOf(trip,signIn),...verdictOf(trip)])}}catch(error){if(!(error instanceof import_chunk_NVPF5LEY.FaultError)||error.code!=="preflight")throw error;
-const code=import_chunk_6PFAPK5K.exitCodes.unsuccessful;const refusal={code:error.code,message:error.message};if(isJson)return{code,json:{backend:name,ready:false,
-sign_in:signIn,error:refusal,next:error.next}};const next=error.next===null?[]:[["next",error.next]];return{code,out:page(name,false,[["refused",error.message],
-...next])}}}function rowsOf(trip,signIn){const signs=[...(signIn?.files??[]).map(file=>`~/${file}`),...signIn?.variables??[]];const first=trip.first_output_ms;return[
-["program",trip.program],["version",trip.version??"unknown"],["sign-in",signs.join(", ")||"no sign of one"],["profile",trip.adds?`${trip.profile} (${trip.adds})`:
-trip.profile],["first output",first===null?"none seen":`after ${(0,import_chunk_UNGYPAP3.formatDuration)(first)}`],["whole run",trip.duration_ms===null?"not ove\
-r":(0,import_chunk_UNGYPAP3.formatDuration)(trip.duration_ms)],["conversation",trip.conversation_id??"none"],["answer",trip.answer?.trimEnd()??"none"]]}function verdictOf(trip){
-const verdict=trip.error?`${trip.state}, ${trip.error.code}: ${trip.error.message}`:trip.state;const warnings=trip.warnings.map(warning=>["warning",warning.message]);
-const left=trip.left===null?[]:[["left",`${trip.left} could not be removed`]];return[["verdict",verdict],...warnings,...left]}function page(name,isReady,rows){const lines=rows.
-flatMap(([label,text])=>(0,import_chunk_XFBNWBRB.labelled)(label,(0,import_chunk_LXK2ZILE.plainText)(text)));return`${[`${name}: ${isReady?"ready":"not ready"}`,
-...lines].join("\n")}
+var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_L2G7NOSM=load("./chunk-L2G7NOSM.js");
+var import_chunk_YJWCJVVL=load("./chunk-YJWCJVVL.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
+var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_3LTPRSGR=load("./chunk-3LTPRSGR.js");
+var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");
+var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
+var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
+var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");
+var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");
+var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
+var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");
+var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");
+var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");
+var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
+var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");var import_node_os=require("node:os");var import_node_path2=builtin("node:path");
+function makeTempFolder(prefix){const places=[(0,import_node_os.tmpdir)(),"/tmp","/var/tmp"].filter(import_chunk_S7M4UBSY.isFolder).map(import_chunk_S7M4UBSY.realPath);
+const place=places.find(folder=>(0,import_chunk_3S6B2MGW.findWorktree)(folder)===void 0);if(place!==void 0)return(0,import_node_fs.mkdtempSync)(import_node_path2.
+default.join(place,prefix));throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a folder outside git for a trial: ${places.join(", ")}`,"set TMP\
+DIR to one")}var trialMs=12e4;var task="Reply with the single word: ready";var answerBytes=1024;async function roundTrip(name,onStart){const isOwn=Object.hasOwn(
+(0,import_chunk_SPFZREQZ.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_PCWSDVLX.findBackend)(name)?.profiles.restricted!==null;const signals=(0,
+import_chunk_FKEDTWPK.holdSignals)();try{const folder=makeTempFolder("job-companion-trial-");let left=null;try{const[state,cwd]=[import_node_path.default.join(folder,
+"state"),import_node_path.default.join(folder,"empty")];(0,import_chunk_527JQF7V.createFolder)(cwd);const root={folder:state,option:["--state-dir",state]};const part=makePart(
+root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(root,cwd,part,signals);left=await removeOrName(
+folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){const signal=await signals.
+first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the start`)}function makePart(root,cwd,backend,profile){
+const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_GYLEDZBP.makeStaffPart)({...words,backend,profile,cwd}),
+brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_WA2BFERL.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",
+onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_6GO5RDBX.limits.staffKillGrace.default,maxOutputBytes:import_chunk_6GO5RDBX.limits.maxOutput.min,firstOutputMs:null,
+stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_DIOASCTS.cancelJob)(root.folder,id,{owner:null,
+why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.version??null,profile:part.profile,
+adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,conversation_id:state.conversation?.
+id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_527JQF7V.readText)(view.paths.result)??
+""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id);let firstOutputMs=null;const look=()=>{const started=(0,
+import_chunk_L2G7NOSM.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
+max(0,(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_6GO5RDBX.limits.staffKillGrace.default;const{views:[view]}=await(0,
+import_chunk_35TQDG63.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
+FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
+2e3;for(;;){try{(0,import_chunk_S7M4UBSY.removeTree)(folder);return null}catch{if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return folder;await(0,import_chunk_CL3BCQKO.
+sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_PCWSDVLX.findBackend)(name);const signIn=backend?(0,import_chunk_U4ROCV5N.
+signInOf)(backend):null;try{const trip=await roundTrip(name,()=>context.tell(`asking ${name} for one word: one small model call, at most 2 minutes`));const isReady=trip.
+state==="done";const code=isReady?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(isJson)return{code,json:{backend:name,ready:isReady,
+sign_in:signIn,...trip}};return{code,out:page(name,isReady,[...rowsOf(trip,signIn),...verdictOf(trip)])}}catch(error){if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="preflight")throw error;const code=import_chunk_6PFAPK5K.exitCodes.unsuccessful;const refusal={code:error.code,message:error.message};
+if(isJson)return{code,json:{backend:name,ready:false,sign_in:signIn,error:refusal,next:error.next}};const next=error.next===null?[]:[["next",error.next]];return{
+code,out:page(name,false,[["refused",error.message],...next])}}}function rowsOf(trip,signIn){const signs=[...(signIn?.files??[]).map(file=>`~/${file}`),...signIn?.
+variables??[]];const first=trip.first_output_ms;return[["program",trip.program],["version",trip.version??"unknown"],["sign-in",signs.join(", ")||"no sign of one"],
+["profile",trip.adds?`${trip.profile} (${trip.adds})`:trip.profile],["first output",first===null?"none seen":`after ${(0,import_chunk_UNGYPAP3.formatDuration)(first)}`],
+["whole run",trip.duration_ms===null?"not over":(0,import_chunk_UNGYPAP3.formatDuration)(trip.duration_ms)],["conversation",trip.conversation_id??"none"],["answ\
+er",trip.answer?.trimEnd()??"none"]]}function verdictOf(trip){const verdict=trip.error?`${trip.state}, ${trip.error.code}: ${trip.error.message}`:trip.state;const warnings=trip.
+warnings.map(warning=>["warning",warning.message]);const left=trip.left===null?[]:[["left",`${trip.left} could not be removed`]];return[["verdict",verdict],...warnings,
+...left]}function page(name,isReady,rows){const lines=rows.flatMap(([label,text])=>(0,import_chunk_XFBNWBRB.labelled)(label,(0,import_chunk_LXK2ZILE.plainText)(
+text)));return`${[`${name}: ${isReady?"ready":"not ready"}`,...lines].join("\n")}
 `}
 
 },
@@ -4908,9 +4912,9 @@ d",`${target} appeared (${(0,import_chunk_MZF46EUA.sizeText)(facts)})`,more);if(
 one`,more);return(0,import_chunk_MZF46EUA.seen)("met","changed",`${target} changed (${(0,import_chunk_MZF46EUA.sizeText)(facts)})`,more)}
 
 },
-"./git-B7RTIX6K.js": function (module, exports) {
+"./git-AA7YOXLS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{git:()=>git});module.exports=stdin_exports;var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_MZF46EUA=load(
-"./chunk-MZF46EUA.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load(
+"./chunk-MZF46EUA.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var asked=["moves","exists","contains"];var git={
@@ -4951,37 +4955,38 @@ ok?(0,import_chunk_LXK2ZILE.plainText)(answer.bytes.toString("utf8")).trim():"";
 if(!(0,import_chunk_S7M4UBSY.isFolder)(folder))return folder;const real=(0,import_chunk_S7M4UBSY.realPath)(folder);return(0,import_chunk_3S6B2MGW.findWorktree)(
 real)??real}function open(root,timeMs){if(!(0,import_chunk_S7M4UBSY.isFolder)(root))return{kind:"fault",cause:"not_found",message:`the folder ${root} is gone`};
 if((0,import_chunk_TUOBAW6V.findTool)("git")===void 0)return{kind:"fault",cause:"tool_missing",message:"git is not installed (no git on PATH)"};const opened=(0,
-import_chunk_HBYG2AYJ.openGit)(root,{until:(0,import_chunk_CL3BCQKO.monotonicMs)()+timeMs});if(!("git"in opened))return{kind:"trouble",cause:"failed",message:opened.
+import_chunk_TBCWJDPA.openGit)(root,{until:(0,import_chunk_CL3BCQKO.monotonicMs)()+timeMs});if(!("git"in opened))return{kind:"trouble",cause:"failed",message:opened.
 reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"]);if(answer.ok)return opened.git;if(answer.code===128)return{kind:"fault",cause:"\
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./handback-R4AY6PNN.js": function (module, exports) {
+"./handback-KKKVMGRV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackWarnings:()=>handbackWarnings,planHandback:()=>planHandback,takeHandback:()=>takeHandback,undoHandback:()=>undoHandback});
-module.exports=stdin_exports;var import_chunk_EPNPF2NT=load("./chunk-EPNPF2NT.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load(
-"./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");function planHandback(said,staff,place){if(said.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(
-'cannot take --handback "": it needs the path of a folder');requireReach(staff);const dir=resolveDir(import_node_path.default.resolve(place.from,said),said);const odd=new RegExp(
-"[*?[\\]{},!\\\\]|\\p{Cc}","u").exec(dir)?.[0];if(odd!==void 0)throw refused(said,`its path ${show(dir)} holds ${JSON.stringify(odd)}, which agent CLIs do not t\
-ake as it is`);const fault=placeFault(dir,place);if(fault!==void 0)throw refused(said,fault);return{dir,said,isMade:false}}async function takeHandback(root,plan){
-const{dir,said}=plan;const rival=(await(0,import_chunk_73DIQDKJ.liveStaff)(root.folder)).find(spec=>spec.handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot take --handback ${show(said)}: job ${rival.id} hands its files back in ${dir}`,`name another folder, or wait for that job: ${import_chunk_I3DEZP3A.
-nextCommands.wait(rival.id,root.option)}`);make(plan);if(resolveDir(dir,said)!==dir)throw refused(said,`${dir} leads somewhere else now`);const there=await(0,import_chunk_EPNPF2NT.
-baselineOf)(dir);if("trouble"in there)throw refused(said,`${dir} cannot be used: ${there.trouble}`,"name an empty folder");return{dir,baseline:there.baseline}}function undoHandback({
-dir,isMade}){if(isMade)(0,import_chunk_S7M4UBSY.removeEmptyFolder)(dir)}function handbackWarnings(staff){if(staff.brief)return[];const message=`${staff.custom?.
-name??staff.backend} gets its task as it is: of the hand-back folder it is told by JOB_HANDBACK alone`;return[{code:"handback_untold",message}]}function requireReach(staff){
-const backend=(0,import_chunk_PCWSDVLX.findBackend)(staff.backend);const isShut=backend?.profiles[staff.profile]?.sandbox===true&&!backend.takesFolders;if((0,import_chunk_W7HED5VZ.
-isWriter)(staff.profile)&&!isShut)return;const why=isShut?`the sandbox of ${staff.backend} cannot be opened for it`:"with it the agent can write nothing";throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot take --handback with profile ${staff.profile}: ${why}`,"give it another profile (--profile standard), or say --handback none")}function resolveDir(dir,said){
+module.exports=stdin_exports;var import_chunk_EPNPF2NT=load("./chunk-EPNPF2NT.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_N7SGVGWZ=load("./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_AJRNZQVF=load(
+"./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");function planHandback(said,staff,place){if(said.
+trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --handback "": it needs the path of a folder');requireReach(staff);const dir=resolveDir(import_node_path.
+default.resolve(place.from,said),said);const odd=new RegExp("[*?[\\]{},!\\\\]|\\p{Cc}","u").exec(dir)?.[0];if(odd!==void 0)throw refused(said,`its path ${show(dir)}\
+ holds ${JSON.stringify(odd)}, which agent CLIs do not take as it is`);const fault=placeFault(dir,place);if(fault!==void 0)throw refused(said,fault);return{dir,
+said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,import_chunk_INWCQ7HR.liveStaff)(root.folder)).find(spec=>spec.
+handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot take --handback ${show(said)}: job ${rival.id} hands its files back in ${dir}`,
+`name another folder, or wait for that job: ${import_chunk_I3DEZP3A.nextCommands.wait(rival.id,root.option)}`);make(plan);if(resolveDir(dir,said)!==dir)throw refused(
+said,`${dir} leads somewhere else now`);const there=await(0,import_chunk_EPNPF2NT.baselineOf)(dir);if("trouble"in there)throw refused(said,`${dir} cannot be use\
+d: ${there.trouble}`,"name an empty folder");return{dir,baseline:there.baseline}}function undoHandback({dir,isMade}){if(isMade)(0,import_chunk_S7M4UBSY.removeEmptyFolder)(
+dir)}function handbackWarnings(staff){if(staff.brief)return[];const message=`${staff.custom?.name??staff.backend} gets its task as it is: of the hand-back folde\
+r it is told by JOB_HANDBACK alone`;return[{code:"handback_untold",message}]}function requireReach(staff){const backend=(0,import_chunk_PCWSDVLX.findBackend)(staff.
+backend);const isShut=backend?.profiles[staff.profile]?.sandbox===true&&!backend.takesFolders;if((0,import_chunk_CM5GR4UR.isWriter)(staff.profile)&&!isShut)return;
+const why=isShut?`the sandbox of ${staff.backend} cannot be opened for it`:"with it the agent can write nothing";throw new import_chunk_NVPF5LEY.FaultError("pre\
+flight",`cannot take --handback with profile ${staff.profile}: ${why}`,"give it another profile (--profile standard), or say --handback none")}function resolveDir(dir,said){
 try{const facts=(0,import_chunk_S7M4UBSY.factsOf)(dir);const real=facts||(0,import_chunk_S7M4UBSY.isFolder)(dir)?(0,import_chunk_S7M4UBSY.realPath)(dir):import_node_path.
 default.join((0,import_chunk_S7M4UBSY.realPath)(import_node_path.default.dirname(dir)),import_node_path.default.basename(dir));const found=(0,import_chunk_S7M4UBSY.
 factsOf)(real);const around=found??(0,import_chunk_S7M4UBSY.factsOf)(import_node_path.default.dirname(real));if(around?.kind!=="folder")throw refused(said,`${found?
@@ -4994,9 +4999,9 @@ default.dirname(dir))} does not exist; only the last part of the path is made`)}
 ode ${(facts.mode&511).toString(8)})`;const fault=(0,import_chunk_S7M4UBSY.writeFault)(facts?dir:import_node_path.default.dirname(dir));return fault===void 0?void 0:
 `${facts?dir:import_node_path.default.dirname(dir)} is not writable (${fault})`}function shutPlaces({cwd,worktree,stateRoot}){const at=(0,import_chunk_S7M4UBSY.
 isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const own=[(0,import_chunk_ILIZNOH4.configFolder)(),(0,import_chunk_ILIZNOH4.dataFolder)(),(0,import_chunk_ILIZNOH4.
-cacheFolder)()].filter(folder=>folder!==void 0);return[["the work tree of the job",(0,import_chunk_3S6B2MGW.findWorktree)(at)??at],["the state folder",(0,import_chunk_6MDRQJKZ.
+cacheFolder)()].filter(folder=>folder!==void 0);return[["the work tree of the job",(0,import_chunk_3S6B2MGW.findWorktree)(at)??at],["the state folder",(0,import_chunk_N7SGVGWZ.
 realPlace)(stateRoot)],...worktree?[["the work tree of the job",worktree.path],["the work tree that it was made from",worktree.from],["git's own folder",worktree.
-git_folder]]:[],...own.map(folder=>["a folder of job-companion itself",(0,import_chunk_6MDRQJKZ.realPlace)(folder)])]}function isBelow(inner,outer){return inner===
+git_folder]]:[],...own.map(folder=>["a folder of job-companion itself",(0,import_chunk_N7SGVGWZ.realPlace)(folder)])]}function isBelow(inner,outer){return inner===
 outer||inner.startsWith(`${outer.replace(/\/$/,"")}/`)}function make(plan){try{plan.isMade=(0,import_chunk_527JQF7V.createFolder)(plan.dir)}catch(error){throw refused(
 plan.said,`${plan.dir} cannot be made (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function refused(said,why,next="name a folder of your own outsid\
 e the work tree"){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --handback ${show(said)}: ${why}`,next)}function show(text){return(0,import_chunk_LXK2ZILE.
@@ -5036,12 +5041,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_POJ3F3QM=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-F3DXZUJY.js": function (module, exports) {
+"./help-WWNZ36QZ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_RLAEZAHM.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-MLPCEU7U.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-JGOCMMQ6.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -5057,10 +5062,10 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-YKUYQOW5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_CNLTAJJ7=load(
-"./chunk-CNLTAJJ7.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load(
-"./chunk-OEPPXLHW.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
+"./hook-GZ5RGREB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_IAVJTN3E=load(
+"./chunk-IAVJTN3E.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load(
+"./chunk-OEPPXLHW.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
 "./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
 "./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
 "./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
@@ -5073,9 +5078,9 @@ const finished=[];const passing=new Set(live);const oldest=(0,import_chunk_CL3BC
 listJobs)(root).slice(0,import_chunk_6GO5RDBX.hookJobs)){if(isOver()||finished.length===import_chunk_6GO5RDBX.hookCounted)return{finished,isPart:true};const paths=(0,
 import_chunk_RRKK2KA3.jobPaths)(root,id);if(passing.has(id)||(0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_EENKPOPM.readState)(
 paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.parse(state.value.ended_at??"")<oldest)continue;const spec=(0,import_chunk_EENKPOPM.
-readSpec)(paths);if(spec.kind==="ok"&&(0,import_chunk_CNLTAJJ7.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{finished,isPart:false}}
+readSpec)(paths);if(spec.kind==="ok"&&(0,import_chunk_IAVJTN3E.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{finished,isPart:false}}
 function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}function findUnheld(root,live,owner,isOver){const own=[];for(const id of live){
-if(isOver())break;const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const spec=(0,import_chunk_EENKPOPM.readSpec)(paths);if(spec.kind!=="ok"||!(0,import_chunk_CNLTAJJ7.
+if(isOver())break;const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const spec=(0,import_chunk_EENKPOPM.readSpec)(paths);if(spec.kind!=="ok"||!(0,import_chunk_IAVJTN3E.
 isOwnedBy)(spec.value,owner))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);if(state.kind==="ok"&&(isToCollect(state.value.state)||state.value.
 state==="canceled"))continue;own.push({id,kind:spec.value.kind,isHeld:Boolean(spec.value.notify)||(0,import_chunk_OEPPXLHW.isAwaited)(root,id)})}const isLone=own.
 every(({kind})=>kind==="timer");return own.filter(({kind,isHeld})=>!isHeld&&(isLone||kind!=="timer")).map(({id})=>id)}function tell(root,{finished,isPart,unheld}){
@@ -5383,27 +5388,28 @@ root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.ex
 {code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-76NCUUFT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_2WSGPQGU=load("./chunk-2WSGPQGU.js");var import_chunk_ARX3PWPD=load(
-"./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_HA5JXRUH=load(
-"./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
-"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
-"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load(
+"./implement-TBGVR7E4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_LTUGNEZV=load("./chunk-LTUGNEZV.js");var import_chunk_BLRQQFDR=load(
+"./chunk-BLRQQFDR.js");var import_chunk_GYLEDZBP=load("./chunk-GYLEDZBP.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_UTJIAXZR=load(
+"./chunk-UTJIAXZR.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_7VJPP3D2=load(
+"./chunk-7VJPP3D2.js");var import_chunk_XX754PCA=load("./chunk-XX754PCA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_WA2BFERL=load(
+"./chunk-WA2BFERL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_NFTT2FNM=load("./chunk-NFTT2FNM.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
-"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
-"./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
-"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_2WSGPQGU.makeStaffVerb)({mode:"implement",notes:"A se\
-cond implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
-examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io.ts to streams; commit it"']});
+"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load(
+"./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_LTUGNEZV.
+makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
+nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
+.ts to streams; commit it"']});
 
 },
 "./install-ps-KMPIXGZJ.js": function (module, exports) {
@@ -5574,43 +5580,43 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./main-TJE3OY4I.js": function (module, exports) {
+"./main-KQE3PAED.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_QN5U73VO=load("./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load(
-"./chunk-DAOF27DW.js");var import_chunk_7OF5RSDO=load("./chunk-7OF5RSDO.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load(
-"./chunk-2E2NNMZX.js");var import_chunk_QYMKVTXI=load("./chunk-QYMKVTXI.js");var import_chunk_RTAWOOBB=load("./chunk-RTAWOOBB.js");var import_chunk_PKLFTWLZ=load(
-"./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load(
-"./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load(
-"./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load(
-"./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load(
-"./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
-"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
-"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function runWorker(root,id,log){
-if(!root.startsWith("/")||!(0,import_chunk_V5ZZ3YHA.isId)(id))throw new Error("usage: _worker ROOT ID");let claim;let notifier;let isDone=false;try{claim=await(0,
-import_chunk_QN5U73VO.claimJob)(root,id);notifier=claim&&await notifierOf(claim);if(claim)await Promise.race([look(claim,log),unexpected()]);isDone=true}catch(error){
-log(`${error instanceof Error?error.stack??error.message:String(error)}
+"./chunk-DAOF27DW.js");var import_chunk_GBEAPTG5=load("./chunk-GBEAPTG5.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load(
+"./chunk-2E2NNMZX.js");var import_chunk_YKTILGYP=load("./chunk-YKTILGYP.js");var import_chunk_L2G7NOSM=load("./chunk-L2G7NOSM.js");var import_chunk_YJWCJVVL=load(
+"./chunk-YJWCJVVL.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load(
+"./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_NHZQ27Y6=load("./chunk-NHZQ27Y6.js");var import_chunk_3LTPRSGR=load(
+"./chunk-3LTPRSGR.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load(
+"./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_TIQZMBM4=load(
+"./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_N7SGVGWZ=load("./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load(
+"./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load(
+"./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load(
+"./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load(
+"./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
+"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");async function runWorker(root,id,log){if(!root.startsWith("/")||!(0,import_chunk_V5ZZ3YHA.isId)(id))throw new Error("usage: _worker ROOT \
+ID");let claim;let notifier;let isDone=false;try{claim=await(0,import_chunk_QN5U73VO.claimJob)(root,id);notifier=claim&&await notifierOf(claim);if(claim)await Promise.
+race([look(claim,log),unexpected()]);isDone=true}catch(error){log(`${error instanceof Error?error.stack??error.message:String(error)}
 `);if(claim)await giveUp(claim,(0,import_chunk_NVPF5LEY.messageOf)(error))}finally{if(claim)(0,import_chunk_PZGY5XKU.removeCgroup)(claim.cgroup,id);claim?.release()}
 if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isDone}async function notifierOf(claim){if(!claim.spec.notify)return void 0;const notifier=(await Promise.
 resolve().then(()=>load("./notify-5LQ6OCUC.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
 import_chunk_HZZY6FEB.inspect)(root,id);if(spec?.notify&&(0,import_chunk_HZZY6FEB.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-5LQ6OCUC\
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_L5OZSZHI.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
-n-UOBX3MLL.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-I26H6E7I.js"))).runWatch(
-claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-DLJU6O3R.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
-"./supervise-RQJPVO32.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
+n-LO5B7N7P.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-YYKGKGLV.js"))).runWatch(
+claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-RH5RWPC2.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
+"./supervise-XUE2OQHC.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
 nhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_ZTK3JAK3.openJournal)(paths,spec).append("worker_\
 failed",{message});const failures=(0,import_chunk_ZTK3JAK3.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<import_chunk_6GO5RDBX.
 workerFailures)return;const view=(0,import_chunk_HZZY6FEB.inspect)(root,spec.id);const tree=(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,{worker:claim.self,shim:view.
 shim,child:view.child});const ended=await(0,import_chunk_E2BGCC37.terminate)(tree,{graceMs:import_chunk_6GO5RDBX.orphanGraceMs,settleMs:import_chunk_6GO5RDBX.killSettleMs});
 const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,tree:ended,reconciled:false,
-warnings};await(0,import_chunk_7OF5RSDO.concludeAsked)(claim,ending,tree)}
+warnings};await(0,import_chunk_GBEAPTG5.concludeAsked)(claim,ending,tree)}
 
 },
 "./may-act-SBLF5FET.js": function (module, exports) {
@@ -5737,12 +5743,12 @@ chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./observe-HRASWFYH.js": function (module, exports) {
+"./observe-RTVBRPSO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_RLAEZAHM=load(
 "./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load(
 "./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
-"./chunk-6I474T6Z.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
+"./chunk-6I474T6Z.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
 "./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
@@ -5755,7 +5761,7 @@ max:1},options:{"after-seq":{kind:"count",value:"N",range:{default:0,min:0,max:2
 ownerOption,...import_chunk_RLAEZAHM.common},notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: \
 0 says that the job is done, not that anybody has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.
 root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null;const id=input.words[0]===
-void 0?(0,import_chunk_TACSUHSQ.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_YPCCD7EW.findJob)(root,input.words[0]);const view=await(0,import_chunk_PISISLGS.
+void 0?(0,import_chunk_TACSUHSQ.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_YPCCD7EW.findJob)(root,input.words[0]);const view=await(0,import_chunk_5FOKRKRZ.
 refresh)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:input.count(
 "after-seq")??null,root})}}};
 
@@ -5824,9 +5830,9 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./queue-care-RC6SYD3T.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_DPKGCXS5=load("./chunk-DPKGCXS5.js");
-var import_chunk_SZL43CSX=load("./chunk-SZL43CSX.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");
+"./queue-care-P2CJVLGS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_QDLVSN2Y=load("./chunk-QDLVSN2Y.js");
+var import_chunk_SZL43CSX=load("./chunk-SZL43CSX.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");
 var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
 var import_chunk_4ON4EBX2=load("./chunk-4ON4EBX2.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");
 var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");
@@ -5834,38 +5840,48 @@ var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=
 var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){
-if((0,import_chunk_DPKGCXS5.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,id)))break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)return isChanged;
-for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_PISISLGS.isSettleable)(condition))
-continue;const now=await unlessGone(()=>(0,import_chunk_PISISLGS.refresh)(root,id));if(now&&(0,import_chunk_PISISLGS.isSettleable)((0,import_chunk_HZZY6FEB.conditionOf)(
+if((0,import_chunk_QDLVSN2Y.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,id)))break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)return isChanged;
+for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_5FOKRKRZ.isSettleable)(condition))
+continue;const now=await unlessGone(()=>(0,import_chunk_5FOKRKRZ.refresh)(root,id));if(now&&(0,import_chunk_5FOKRKRZ.isSettleable)((0,import_chunk_HZZY6FEB.conditionOf)(
 now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_SZL43CSX.
 attachWorker)((0,import_chunk_HZZY6FEB.inspect)(root,id),view=>(0,import_chunk_HZZY6FEB.conditionOf)(view)==="unclaimed");return(0,import_chunk_HZZY6FEB.inspect)(
 root,id)});return!now||(0,import_chunk_HZZY6FEB.conditionOf)(now)!=="unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof
 import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}
 
 },
-"./queue-note-B5WMXC6O.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_DPKGCXS5=load(
-"./chunk-DPKGCXS5.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./queue-note-X4JQF46V.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_QDLVSN2Y=load(
+"./chunk-QDLVSN2Y.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
 "./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function queueNoteOf(root,spec){if(spec.kind==="timer")return{facts:{},line:"queue:   none: a timer is armed at once, --max-live do\
-es not count for it"};if(!(0,import_chunk_L5OZSZHI.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_DPKGCXS5.lookAtQueue)(root,
-spec,(0,import_chunk_DPKGCXS5.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_L5OZSZHI.readTurn)((0,import_chunk_RRKK2KA3.jobPaths)(
+es not count for it"};if(!(0,import_chunk_L5OZSZHI.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_QDLVSN2Y.lookAtQueue)(root,
+spec,(0,import_chunk_QDLVSN2Y.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_L5OZSZHI.readTurn)((0,import_chunk_RRKK2KA3.jobPaths)(
 root,spec.id),spec.id))return{facts:{queue:null},line:`queue:   its turn is now (at most ${max_live} at a time)`};if(place+atWork.length<=max_live)return{facts:{
 queue:null},line:`queue:   a place is free (at most ${max_live} at a time)`};const before=ahead.at(-1);const behind=before?[before]:atWork.slice(0,import_chunk_6GO5RDBX.
 queueNamed).map(({id})=>id);const seen={place,live:atWork.length,max_live,behind};return{facts:{queue:seen},line:`queued:  ${(0,import_chunk_T4JNAPAO.queueWords)(
 seen)}`}}
 
 },
-"./reconcile-QCQYMHHB.js": function (module, exports) {
+"./reconcile-35IPLGW2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_5FOKRKRZ.isSettleable,refresh:()=>import_chunk_5FOKRKRZ.refresh,refreshAttached:()=>import_chunk_5FOKRKRZ.
+refreshAttached});module.exports=stdin_exports;var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./reconcile-42BOR3XO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_FILXFV6D=load(
-"./chunk-FILXFV6D.js");var import_chunk_CNLTAJJ7=load("./chunk-CNLTAJJ7.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load(
+"./chunk-FILXFV6D.js");var import_chunk_IAVJTN3E=load("./chunk-IAVJTN3E.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load(
 "./chunk-PG5AQQLM.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load(
 "./chunk-OEPPXLHW.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
-"./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load(
+"./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
@@ -5900,7 +5916,7 @@ join((0,import_chunk_RRKK2KA3.rootPaths)(root).looks,`${(0,import_chunk_L5OZSZHI
 one>=0))return false;return typeof boot_id==="string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value==="string"&&value.length<
 80&&(0,import_chunk_V5ZZ3YHA.isId)(value.split(":")[0]??"")}async function lookAround(root,owner,given){const now=(0,import_chunk_CL3BCQKO.nowMs)();const looks=await readLooks(
 root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const{ids,older}=findJobs(root.folder,owner,start.since);const fired=[];const changes=[];
-const open=[];for(const id of ids){for(const view of await(0,import_chunk_CNLTAJJ7.tryView)(root.folder,id)){if(!(0,import_chunk_CNLTAJJ7.isOwnedBy)(view.spec,owner)&&
+const open=[];for(const id of ids){for(const view of await(0,import_chunk_IAVJTN3E.tryView)(root.folder,id)){if(!(0,import_chunk_IAVJTN3E.isOwnedBy)(view.spec,owner)&&
 view.spec!==null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());fired.push(...told2.fired.map(one=>({...one,view,
 late:(0,import_chunk_FILXFV6D.lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state)||view.damage!==null)open.push(
 (0,import_chunk_FILXFV6D.outstanding)(view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];const newest=Math.max(
@@ -5991,19 +6007,9 @@ variables.owner()??null;const seen=await lookAround(root,owner,input.count("sinc
 json:wakeDocument(seen,root)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./reconcile-RJ2NIBGJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_PISISLGS.isSettleable,refresh:()=>import_chunk_PISISLGS.refresh,refreshAttached:()=>import_chunk_PISISLGS.
-refreshAttached});module.exports=stdin_exports;var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
-
-},
-"./registry-MLPCEU7U.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_7LS6ZISF.commandNames,loadCommand:()=>import_chunk_7LS6ZISF.loadCommand});module.exports=
-stdin_exports;var import_chunk_7LS6ZISF=load("./chunk-7LS6ZISF.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-JGOCMMQ6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_ZW745TMC.commandNames,loadCommand:()=>import_chunk_ZW745TMC.loadCommand});module.exports=
+stdin_exports;var import_chunk_ZW745TMC=load("./chunk-ZW745TMC.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-MM7MROSO.js": function (module, exports) {
@@ -6028,79 +6034,80 @@ printed more than ${import_chunk_6GO5RDBX.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-S5GVCZX5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_2WSGPQGU=load("./chunk-2WSGPQGU.js");var import_chunk_ARX3PWPD=load(
-"./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_HA5JXRUH=load(
-"./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
-"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
-"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load(
+"./research-OAJFVP4I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_LTUGNEZV=load("./chunk-LTUGNEZV.js");var import_chunk_BLRQQFDR=load(
+"./chunk-BLRQQFDR.js");var import_chunk_GYLEDZBP=load("./chunk-GYLEDZBP.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_UTJIAXZR=load(
+"./chunk-UTJIAXZR.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_7VJPP3D2=load(
+"./chunk-7VJPP3D2.js");var import_chunk_XX754PCA=load("./chunk-XX754PCA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_WA2BFERL=load(
+"./chunk-WA2BFERL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_NFTT2FNM=load("./chunk-NFTT2FNM.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
-"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
-"./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
-"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_2WSGPQGU.makeStaffVerb)({mode:"research",examples:['re\
-search --backend gemini --prompt "Who still calls parseOld?"']});
+"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load(
+"./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_LTUGNEZV.
+makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-WM3X6F67.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_X7XYK63Z=load("./chunk-X7XYK63Z.js");var import_chunk_ARX3PWPD=load(
-"./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_EF5TFNRM=load(
-"./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load("./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load(
-"./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load("./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load(
-"./chunk-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load(
-"./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_PKLFTWLZ=load(
-"./chunk-PKLFTWLZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load(
-"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_5PLEYAYI=load(
-"./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
-"./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
-"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var restart={name:"restart",summary:"star\
-t the same task or command once more, as a new job",form:"ID [options]",words:{min:1,max:1},options:{timeout:{kind:"duration",value:"D",range:import_chunk_6GO5RDBX.
-limits.runTimeout,help:"hard limit (default: a fresh one, 60m for staff, 24h for run, of a watch its own; staff at most 120m)"},backend:{...import_chunk_RLAEZAHM.
-staffOptions.backend,help:"another agent CLI (staff only)"},model:import_chunk_RLAEZAHM.staffOptions.model,profile:import_chunk_RLAEZAHM.staffOptions.profile,handback:{
-...import_chunk_RLAEZAHM.staffOptions.handback,help:"another hand-back folder (staff only; default: that of the earlier job)"},share:import_chunk_RLAEZAHM.writerOptions.
-share,...import_chunk_RLAEZAHM.launchOptions},notes:"Refused while the earlier job still runs. The environment is that of this call.",examples:["restart run-mik\
-3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.root(
-input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const words=(0,import_chunk_74ME3HTL.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_74ME3HTL.
-repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_YPCCD7EW.requireWholeId)(root,input.words[0]);const view=await(0,
-import_chunk_PISISLGS.refresh)(root.folder,id);const spec=(0,import_chunk_X7XYK63Z.requireSpec)(root,id);await(0,import_chunk_X7XYK63Z.requireGenuine)(spec);if(!(0,
-import_chunk_HZZY6FEB.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_I3DEZP3A.
-nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load(
-"./restart-watch-SBWIE5ER.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
-spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of["backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_X7XYK63Z.requireFolder)(spec,"restart",root.option);const run=spec.
-run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_EF5TFNRM.
-requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_4L76UZH5.launchAndTell)(context,input,{kind:"run",
-verb:"run",...(0,import_chunk_4L76UZH5.launchWords)(input),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
-first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_X7XYK63Z.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
-...(0,import_chunk_Z37TNAS5.freshPaths)(run),program},warnings:(0,import_chunk_EF5TFNRM.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
-for(const name of["backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} \
-for a timer: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}\
-: it was armed for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.
-resolve().then(()=>load("./timer-MBCJCHRU.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
-return launchTimer(context,input,{timer,lineage:(0,import_chunk_X7XYK63Z.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
-const staff=spec.staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?
-originOf(spec,spec.worktree):(0,import_chunk_X7XYK63Z.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
-has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_B3WD5IUI.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
-kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_ARX3PWPD.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
-prompt,resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_PKLFTWLZ.historicalOf)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_ARX3PWPD.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+"./restart-TWBVIMH6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_X7XYK63Z=load("./chunk-X7XYK63Z.js");var import_chunk_BLRQQFDR=load(
+"./chunk-BLRQQFDR.js");var import_chunk_GYLEDZBP=load("./chunk-GYLEDZBP.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_EF5TFNRM=load(
+"./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_7VJPP3D2=load("./chunk-7VJPP3D2.js");var import_chunk_XX754PCA=load(
+"./chunk-XX754PCA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_WA2BFERL=load("./chunk-WA2BFERL.js");var import_chunk_FY7PDRQG=load(
+"./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_NFTT2FNM=load(
+"./chunk-NFTT2FNM.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load(
+"./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_YJWCJVVL=load(
+"./chunk-YJWCJVVL.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_3LTPRSGR=load("./chunk-3LTPRSGR.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
+"./chunk-JKM3JFER.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load(
+"./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
+"./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
+"node:path");var restart={name:"restart",summary:"start the same task or command once more, as a new job",form:"ID [options]",words:{min:1,max:1},options:{timeout:{
+kind:"duration",value:"D",range:import_chunk_6GO5RDBX.limits.runTimeout,help:"hard limit (default: a fresh one, 60m for staff, 24h for run, of a watch its own; \
+staff at most 120m)"},backend:{...import_chunk_RLAEZAHM.staffOptions.backend,help:"another agent CLI (staff only)"},model:import_chunk_RLAEZAHM.staffOptions.model,
+profile:import_chunk_RLAEZAHM.staffOptions.profile,handback:{...import_chunk_RLAEZAHM.staffOptions.handback,help:"another hand-back folder (staff only; default:\
+ that of the earlier job)"},share:import_chunk_RLAEZAHM.writerOptions.share,...import_chunk_RLAEZAHM.launchOptions},notes:"Refused while the earlier job still r\
+uns. The environment is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c\
+2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const words=(0,import_chunk_7VJPP3D2.
+onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_7VJPP3D2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,
+import_chunk_YPCCD7EW.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_5FOKRKRZ.refresh)(root.folder,id);const spec=(0,import_chunk_X7XYK63Z.
+requireSpec)(root,id);await(0,import_chunk_X7XYK63Z.requireGenuine)(spec);if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError(
+"busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_I3DEZP3A.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,
+input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-WVVSYW7J.js"))).againWatch(context,input,spec,spec.watch,
+root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of[
+"backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for st\
+aff`);(0,import_chunk_X7XYK63Z.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`can\
+not restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_EF5TFNRM.requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.
+durationOrDefault("timeout");return(0,import_chunk_XX754PCA.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_XX754PCA.launchWords)(input),
+cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,
+import_chunk_X7XYK63Z.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_Z37TNAS5.freshPaths)(run),program},
+warnings:(0,import_chunk_EF5TFNRM.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){for(const name of[
+"backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer: it ha\
+s only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was armed for\
+ the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().
+then(()=>load("./timer-7LRBN6JI.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};return launchTimer(
+context,input,{timer,lineage:(0,import_chunk_X7XYK63Z.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
+staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
+worktree):(0,import_chunk_X7XYK63Z.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
+d")&&input.text("backend")!==before;const part=(0,import_chunk_GYLEDZBP.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
+model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_BLRQQFDR.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
+resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_YJWCJVVL.historicalOf)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,spec.id))??staff.historical??
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_BLRQQFDR.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
 lineage:(0,import_chunk_X7XYK63Z.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??null,handback:spec.
 handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,
@@ -6109,11 +6116,11 @@ e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("t
 (0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_6GO5RDBX.limits.staffTimeout)}
 
 },
-"./restart-watch-SBWIE5ER.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_X7XYK63Z=load("./chunk-X7XYK63Z.js");var import_chunk_4L76UZH5=load(
-"./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load("./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_GNKOY4W4=load(
-"./chunk-GNKOY4W4.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_TIQZMBM4=load(
+"./restart-watch-WVVSYW7J.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_X7XYK63Z=load("./chunk-X7XYK63Z.js");var import_chunk_XX754PCA=load(
+"./chunk-XX754PCA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_WA2BFERL=load("./chunk-WA2BFERL.js");var import_chunk_FY7PDRQG=load(
+"./chunk-FY7PDRQG.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_M53KQDBY=load(
+"./chunk-M53KQDBY.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_TIQZMBM4=load(
 "./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load(
 "./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
 "./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
@@ -6124,68 +6131,68 @@ e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("t
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){
 for(const name of["backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watc\
-h: it is for staff`);const cwd=(0,import_chunk_X7XYK63Z.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_GNKOY4W4.loadWatch)(earlier.condition);
-if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_GNKOY4W4.
-watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_4L76UZH5.launchAndTell)(context,input,{kind:"\
-watch",verb:"watch",...(0,import_chunk_4L76UZH5.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
+h: it is for staff`);const cwd=(0,import_chunk_X7XYK63Z.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_M53KQDBY.loadWatch)(earlier.condition);
+if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_M53KQDBY.
+watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_XX754PCA.launchAndTell)(context,input,{kind:"\
+watch",verb:"watch",...(0,import_chunk_XX754PCA.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
 "--timeout",import_chunk_6GO5RDBX.limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,
 import_chunk_X7XYK63Z.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./result-V2IRAETT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_6GKZVAYV=load(
-"./chunk-6GKZVAYV.js");var import_chunk_32MTA6CI=load("./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_PG5AQQLM=load(
+"./result-TEZAPVJJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_CHEFAQBS=load(
+"./chunk-CHEFAQBS.js");var import_chunk_32MTA6CI=load("./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_PG5AQQLM=load(
 "./chunk-PG5AQQLM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load(
-"./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_F4YG5CRF=load(
-"./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
-"./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load(
-"./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
-"./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_NHZQ27Y6=load(
+"./chunk-NHZQ27Y6.js");var import_chunk_3LTPRSGR=load("./chunk-3LTPRSGR.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
+"./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
+"./chunk-JKM3JFER.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_N7SGVGWZ=load("./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load(
+"./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load(
+"./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
+"./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
+"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var result={name:"result",summary:"print the stored result of a finished job again",form:"[ID]",words:{min:0,max:1},options:{claims:{kind:"\
+flag",help:"print the completion block of the answer as JSON instead; 3 with a typed error where there is none"},...import_chunk_RLAEZAHM.ownerOption,...import_chunk_RLAEZAHM.
+common},notes:"Default: the latest finished job. Exit codes as of wait.",examples:["result","result run-mik3x9ab-4f7q2z --json","result implement-mik3x9ab-4f7q2\
+z --claims"],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_ILIZNOH4.
+variables.owner()??null;const isFinished=id2=>(0,import_chunk_HZZY6FEB.isEnded)((0,import_chunk_HZZY6FEB.inspect)(root.folder,id2).state);const id=input.words[0]===
+void 0?(0,import_chunk_TACSUHSQ.requireLatest)(root,owner,"a finished job",isFinished):(0,import_chunk_YPCCD7EW.findJob)(root,input.words[0]);const view=await(0,
+import_chunk_5FOKRKRZ.refresh)(root.folder,id,true);if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state)){const wait=import_chunk_I3DEZP3A.nextCommands.wait(id,root.
+option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.
+exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(
+()=>load("./claims-reply-KNWRWE4S.js"))).tellClaims(view);const afterPrint=()=>(0,import_chunk_7MO73M4R.noteCollected)(view,"result");const reply=(0,import_chunk_CHEFAQBS.
+tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_CHEFAQBS.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
+
+},
+"./review-ILDX2CKX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_LTUGNEZV=load("./chunk-LTUGNEZV.js");var import_chunk_BLRQQFDR=load(
+"./chunk-BLRQQFDR.js");var import_chunk_GYLEDZBP=load("./chunk-GYLEDZBP.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_UTJIAXZR=load(
+"./chunk-UTJIAXZR.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_7VJPP3D2=load(
+"./chunk-7VJPP3D2.js");var import_chunk_XX754PCA=load("./chunk-XX754PCA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_WA2BFERL=load(
+"./chunk-WA2BFERL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_NFTT2FNM=load("./chunk-NFTT2FNM.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
+"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load(
+"./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
 "./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var result={name:"result",summary:"\
-print the stored result of a finished job again",form:"[ID]",words:{min:0,max:1},options:{claims:{kind:"flag",help:"print the completion block of the answer as \
-JSON instead; 3 with a typed error where there is none"},...import_chunk_RLAEZAHM.ownerOption,...import_chunk_RLAEZAHM.common},notes:"Default: the latest finish\
-ed job. Exit codes as of wait.",examples:["result","result run-mik3x9ab-4f7q2z --json","result implement-mik3x9ab-4f7q2z --claims"],async run(context,input){const root=context.
-root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null;const isFinished=id2=>(0,
-import_chunk_HZZY6FEB.isEnded)((0,import_chunk_HZZY6FEB.inspect)(root.folder,id2).state);const id=input.words[0]===void 0?(0,import_chunk_TACSUHSQ.requireLatest)(
-root,owner,"a finished job",isFinished):(0,import_chunk_YPCCD7EW.findJob)(root,input.words[0]);const view=await(0,import_chunk_PISISLGS.refresh)(root.folder,id,
-true);if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state)){const wait=import_chunk_I3DEZP3A.nextCommands.wait(id,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,json:(0,import_chunk_VX67K4L3.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.
-state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(()=>load("./claims-reply-PUDO4BJV.js"))).
-tellClaims(view);const afterPrint=()=>(0,import_chunk_7MO73M4R.noteCollected)(view,"result");const reply=(0,import_chunk_6GKZVAYV.tellEnded)(context,view);return input.
-has("json")?{code:reply.code,json:(0,import_chunk_6GKZVAYV.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
-
-},
-"./review-I6DMCDYI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_2WSGPQGU=load("./chunk-2WSGPQGU.js");var import_chunk_ARX3PWPD=load(
-"./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_HA5JXRUH=load(
-"./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
-"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
-"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
-"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
-"./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
-"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_2WSGPQGU.makeStaffVerb)({mode:"review",options:{base:{kind:"\
-text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest commit)"},schema:{kind:"flag",help:"ask for structu\
-red findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review what is uncommitted"','review --base main --schema -\
--prompt "Look for lost updates"']});
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_LTUGNEZV.
+makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
+commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
+hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
 "./review-ZWMM5OLE.js": function (module, exports) {
@@ -6206,11 +6213,11 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_7HSTAZP3.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./run-BYWLCCFE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_HA5JXRUH.folderOf,run:()=>import_chunk_HA5JXRUH.run});module.exports=stdin_exports;var import_chunk_HA5JXRUH=load(
-"./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
-"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
-"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./run-KRHCRNEL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_UTJIAXZR.folderOf,run:()=>import_chunk_UTJIAXZR.run});module.exports=stdin_exports;var import_chunk_UTJIAXZR=load(
+"./chunk-UTJIAXZR.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_7VJPP3D2=load(
+"./chunk-7VJPP3D2.js");var import_chunk_XX754PCA=load("./chunk-XX754PCA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_WA2BFERL=load(
+"./chunk-WA2BFERL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
 "./chunk-5D4XELJN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load(
 "./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
@@ -6222,77 +6229,77 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 "./chunk-JSBRDJBE.js");
 
 },
-"./run-timer-DLJU6O3R.js": function (module, exports) {
+"./run-timer-RH5RWPC2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_ZLONF2YC=load("./chunk-ZLONF2YC.js");var import_chunk_QN5U73VO=load(
-"./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_AKWTGJ5Q=load("./chunk-AKWTGJ5Q.js");var import_chunk_QYMKVTXI=load(
-"./chunk-QYMKVTXI.js");var import_chunk_RTAWOOBB=load("./chunk-RTAWOOBB.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load(
-"./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load(
-"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load(
-"./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load(
-"./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
-"./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
-"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
-"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){
-const{paths,spec,generation,self}=claim;const unlessEnded=act=>(0,import_chunk_3RBSOS2I.withLock)(paths.lock,()=>(0,import_chunk_HZZY6FEB.isEnded)((0,import_chunk_HZZY6FEB.
-inspect)(claim.root,spec.id).state)?void 0:act());const type=generation===1?"claimed":"worker_replaced";await unlessEnded(()=>void(0,import_chunk_ZTK3JAK3.openJournal)(
-paths,spec).append(type,{worker:self.pid,generation}));await untilOver(claim);if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_AKWTGJ5Q.
-concludeTimer)(claim,false))}function untilOver(claim){const{paths,spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;
-const look=()=>{clearTimeout(timer);const rest=due-(0,import_chunk_CL3BCQKO.nowMs)();if(rest>0&&(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!(0,import_chunk_EENKPOPM.
-readCancel)(paths)){timer=setTimeout(look,Math.min(rest,import_chunk_6GO5RDBX.timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_ZLONF2YC.makeTicker)(
-claim,look,tickMs)})}
-
-},
-"./run-watch-I26H6E7I.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_GNKOY4W4=load("./chunk-GNKOY4W4.js");var import_chunk_2VV5USI7=load(
-"./chunk-2VV5USI7.js");var import_chunk_QWINQQDJ=load("./chunk-QWINQQDJ.js");var import_chunk_QJ3H4XYT=load("./chunk-QJ3H4XYT.js");var import_chunk_QN5U73VO=load(
-"./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_RDZBCH6S=load("./chunk-RDZBCH6S.js");var import_chunk_E2BGCC37=load(
-"./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_QYMKVTXI=load("./chunk-QYMKVTXI.js");var import_chunk_RTAWOOBB=load(
-"./chunk-RTAWOOBB.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load(
-"./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
-"./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load(
-"./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load(
-"./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
-"./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load(
-"./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load(
-"./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_QILLICGF=load("./chunk-QILLICGF.js");var import_chunk_YKTILGYP=load(
+"./chunk-YKTILGYP.js");var import_chunk_L2G7NOSM=load("./chunk-L2G7NOSM.js");var import_chunk_YJWCJVVL=load("./chunk-YJWCJVVL.js");var import_chunk_GVEZTPPZ=load(
+"./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_NHZQ27Y6=load("./chunk-NHZQ27Y6.js");var import_chunk_3LTPRSGR=load("./chunk-3LTPRSGR.js");var import_chunk_PII37J4B=load(
+"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load(
+"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_N7SGVGWZ=load("./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
+"./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
 "./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");function makeNap(signal){let isWoken=false;let onWake=()=>void 0;return{wake(){isWoken=true;onWake()},until:(dueMono,leastMs)=>new Promise(
-resolve=>{const least=(0,import_chunk_CL3BCQKO.monotonicMs)()+leastMs;const releases=[];const end=()=>{for(const release of releases.splice(0))release();onWake=
-()=>void 0;signal.removeEventListener("abort",end);resolve()};if(signal.aborted)return end();signal.addEventListener("abort",end);releases.push((0,import_chunk_CL3BCQKO.
-atMonotonic)(dueMono,end));onWake=()=>{onWake=()=>void 0;if(least<dueMono)releases.push((0,import_chunk_CL3BCQKO.atMonotonic)(least,end))};if(isWoken)onWake()})}}
-function freshMemory(start){const note={verdict:"pending",word:"unknown",evidence:"not looked at yet",facts:{},polls:0,told:0,changes:0,troubles:0,trouble:null};
-return{cursor:start,key:null,note,cause:null,telling:[],hasRun:false,end:null,seal:null}}function fold(before,answer,part){const polled={...before,telling:[],note:{
-...before.note,polls:before.note.polls+1}};switch(answer.kind){case"look":return foldLook(polled,answer,part);case"trouble":return foldTrouble(polled,answer,part);case"\
-fault":return foldFault(polled,answer)}}function foldLook(before,look,part){const{troubles}=before.note;const recovered=troubles>0?[{type:"recovered",after:troubles,
-cause:before.cause}]:[];const key=shortKey(look.key);const isNews=key!==before.key;const seen={verdict:look.verdict,word:(0,import_chunk_QWINQQDJ.line)(look.word),
-evidence:(0,import_chunk_QWINQQDJ.line)(look.evidence),facts:(0,import_chunk_QWINQQDJ.smallFacts)(look.facts)};const first=before.key===null?{first:true}:{};const isFirst=before.
-key===null;const wake=[...isFirst?[]:["news"],...look.needsAttention?["attention"]:[]];const woken=wake.length>0?{wake}:{};const news=isNews?[{type:"news",...seen,
-key,...first,...woken}]:[];const changes=(before.note.changes??0)+(isNews&&!isFirst?1:0);const note={...before.note,...isNews?seen:{},changes,troubles:0,trouble:null};
-const told=tell({...before,note,cursor:look.cursor,key,cause:null},[...recovered,...news]);return{...told,end:endOf(look,part,seen.evidence)}}function endOf(look,part,evidence){
-if(part.repeat&&look.isSettled)return{reason:look.verdict==="failed"?"watch_failed":"met",detail:evidence};if(part.repeat||look.verdict==="pending")return null;
-return{reason:look.verdict==="met"?"met":"watch_failed",detail:evidence}}function foldTrouble(before,trouble,{tolerate}){const troubles=before.note.troubles+1;const message=(0,
-import_chunk_QWINQQDJ.line)(trouble.message);const isLasting=troubles===import_chunk_6GO5RDBX.watchTroubles;const event={type:"trouble",cause:trouble.cause,message,
-in_a_row:troubles};const events=isLasting?[{...event,wake:["attention"]}]:trouble.cause!==before.cause?[event]:[];const note={...before.note,troubles,trouble:message};
-const told=tell({...before,note,cause:trouble.cause},events);if(tolerate===null||troubles<=tolerate)return told;const times=troubles===1?"an attempt":`${troubles}\
- attempts in a row`;return{...told,end:{reason:"watch_error",detail:`${times} failed (--tolerate ${tolerate}): ${message}`}}}function foldFault(before,fault){const evidence=(0,
-import_chunk_QWINQQDJ.line)(fault.message);const note={...before.note,verdict:"error",word:fault.cause,evidence,facts:{}};return{...before,note,end:{reason:"wat\
-ch_error",detail:evidence}}}function tell(memory,events){const{told}=memory.note;const telling=events.map((event,at)=>({...event,n:told+at+1}));return{...memory,
-telling,note:{...memory.note,told:told+events.length}}}function shortKey(key){return key.length<=import_chunk_6GO5RDBX.excerptBytes?key:(0,import_chunk_L5OZSZHI.
+"./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;const unlessEnded=act=>(0,import_chunk_3RBSOS2I.withLock)(
+paths.lock,()=>(0,import_chunk_HZZY6FEB.isEnded)((0,import_chunk_HZZY6FEB.inspect)(claim.root,spec.id).state)?void 0:act());const type=generation===1?"claimed":
+"worker_replaced";await unlessEnded(()=>void(0,import_chunk_ZTK3JAK3.openJournal)(paths,spec).append(type,{worker:self.pid,generation}));await untilOver(claim);
+if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_QILLICGF.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
+spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{clearTimeout(timer);const rest=due-(0,import_chunk_CL3BCQKO.
+nowMs)();if(rest>0&&(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!(0,import_chunk_EENKPOPM.readCancel)(paths)){timer=setTimeout(look,Math.min(rest,import_chunk_6GO5RDBX.
+timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_ZLONF2YC.makeTicker)(claim,look,tickMs)})}
+
+},
+"./run-watch-YYKGKGLV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_M53KQDBY=load("./chunk-M53KQDBY.js");var import_chunk_IK7OA2HS=load(
+"./chunk-IK7OA2HS.js");var import_chunk_QWINQQDJ=load("./chunk-QWINQQDJ.js");var import_chunk_QJ3H4XYT=load("./chunk-QJ3H4XYT.js");var import_chunk_QN5U73VO=load(
+"./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_RDZBCH6S=load("./chunk-RDZBCH6S.js");var import_chunk_E2BGCC37=load(
+"./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_YKTILGYP=load("./chunk-YKTILGYP.js");var import_chunk_L2G7NOSM=load(
+"./chunk-L2G7NOSM.js");var import_chunk_YJWCJVVL=load("./chunk-YJWCJVVL.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_NHZQ27Y6=load(
+"./chunk-NHZQ27Y6.js");var import_chunk_3LTPRSGR=load("./chunk-3LTPRSGR.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
+"./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
+"./chunk-JKM3JFER.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_N7SGVGWZ=load(
+"./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
+"./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_7LUFXQWN=load(
+"./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function makeNap(signal){let isWoken=false;let onWake=()=>void 0;return{wake(){isWoken=
+true;onWake()},until:(dueMono,leastMs)=>new Promise(resolve=>{const least=(0,import_chunk_CL3BCQKO.monotonicMs)()+leastMs;const releases=[];const end=()=>{for(const release of releases.
+splice(0))release();onWake=()=>void 0;signal.removeEventListener("abort",end);resolve()};if(signal.aborted)return end();signal.addEventListener("abort",end);releases.
+push((0,import_chunk_CL3BCQKO.atMonotonic)(dueMono,end));onWake=()=>{onWake=()=>void 0;if(least<dueMono)releases.push((0,import_chunk_CL3BCQKO.atMonotonic)(least,
+end))};if(isWoken)onWake()})}}function freshMemory(start){const note={verdict:"pending",word:"unknown",evidence:"not looked at yet",facts:{},polls:0,told:0,changes:0,
+troubles:0,trouble:null};return{cursor:start,key:null,note,cause:null,telling:[],hasRun:false,end:null,seal:null}}function fold(before,answer,part){const polled={
+...before,telling:[],note:{...before.note,polls:before.note.polls+1}};switch(answer.kind){case"look":return foldLook(polled,answer,part);case"trouble":return foldTrouble(
+polled,answer,part);case"fault":return foldFault(polled,answer)}}function foldLook(before,look,part){const{troubles}=before.note;const recovered=troubles>0?[{type:"\
+recovered",after:troubles,cause:before.cause}]:[];const key=shortKey(look.key);const isNews=key!==before.key;const seen={verdict:look.verdict,word:(0,import_chunk_QWINQQDJ.
+line)(look.word),evidence:(0,import_chunk_QWINQQDJ.line)(look.evidence),facts:(0,import_chunk_QWINQQDJ.smallFacts)(look.facts)};const first=before.key===null?{first:true}:
+{};const isFirst=before.key===null;const wake=[...isFirst?[]:["news"],...look.needsAttention?["attention"]:[]];const woken=wake.length>0?{wake}:{};const news=isNews?
+[{type:"news",...seen,key,...first,...woken}]:[];const changes=(before.note.changes??0)+(isNews&&!isFirst?1:0);const note={...before.note,...isNews?seen:{},changes,
+troubles:0,trouble:null};const told=tell({...before,note,cursor:look.cursor,key,cause:null},[...recovered,...news]);return{...told,end:endOf(look,part,seen.evidence)}}
+function endOf(look,part,evidence){if(part.repeat&&look.isSettled)return{reason:look.verdict==="failed"?"watch_failed":"met",detail:evidence};if(part.repeat||look.
+verdict==="pending")return null;return{reason:look.verdict==="met"?"met":"watch_failed",detail:evidence}}function foldTrouble(before,trouble,{tolerate}){const troubles=before.
+note.troubles+1;const message=(0,import_chunk_QWINQQDJ.line)(trouble.message);const isLasting=troubles===import_chunk_6GO5RDBX.watchTroubles;const event={type:"\
+trouble",cause:trouble.cause,message,in_a_row:troubles};const events=isLasting?[{...event,wake:["attention"]}]:trouble.cause!==before.cause?[event]:[];const note={
+...before.note,troubles,trouble:message};const told=tell({...before,note,cause:trouble.cause},events);if(tolerate===null||troubles<=tolerate)return told;const times=troubles===
+1?"an attempt":`${troubles} attempts in a row`;return{...told,end:{reason:"watch_error",detail:`${times} failed (--tolerate ${tolerate}): ${message}`}}}function foldFault(before,fault){
+const evidence=(0,import_chunk_QWINQQDJ.line)(fault.message);const note={...before.note,verdict:"error",word:fault.cause,evidence,facts:{}};return{...before,note,
+end:{reason:"watch_error",detail:evidence}}}function tell(memory,events){const{told}=memory.note;const telling=events.map((event,at)=>({...event,n:told+at+1}));
+return{...memory,telling,note:{...memory.note,told:told+events.length}}}function shortKey(key){return key.length<=import_chunk_6GO5RDBX.excerptBytes?key:(0,import_chunk_L5OZSZHI.
 hashOf)(key)}function pauseAfter(memory,answer,part,retry){if(answer.kind==="look")return Math.min(part.every_ms,Math.max(1e3,answer.againMs??part.every_ms));if(answer.
 kind==="fault")return 0;const first=Math.min(part.every_ms,retry.firstMs);const most=Math.max(part.every_ms,retry.mostMs);const doubled=Math.min(most,first*2**Math.
 min(30,memory.note.troubles-1));return Math.max(doubled,answer.retryAfterMs??0)}function writeMemory(paths,memory){(0,import_chunk_527JQF7V.writeJson)(paths.cursor,
@@ -6319,7 +6326,7 @@ stop("canceled")};const lease=setInterval(()=>{(0,import_chunk_QN5U73VO.renewLea
 import_chunk_HZZY6FEB.boundOf)(spec,turn);const release=(0,import_chunk_CL3BCQKO.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_CL3BCQKO.
 monotonicMs)()>=bound)stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}var nothing={step:"none",ended:[],survivors:[]};
 async function runWatch(claim,log){const part=claim.spec.watch;const watching=new Watching(claim,part,log);await watching.begin();if(claim.generation>1)await watching.
-sweep(import_chunk_6GO5RDBX.toolGraceMs);const kind=await(0,import_chunk_GNKOY4W4.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"\
+sweep(import_chunk_6GO5RDBX.toolGraceMs);const kind=await(0,import_chunk_M53KQDBY.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"\
 watch_error",detail:`this release knows no condition ${part.condition}`};await watching.finish(end)}var Watching=class{claim;part;log;progress;memory;baseline=null;saved="";savedAt=0;constructor(claim,part,log){
 this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_QJ3H4XYT.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}async begin(){
 const{generation,self,paths,spec}=this.claim;const stored=generation>1?await(0,import_chunk_RDZBCH6S.storedVerdict)(paths,spec.id):void 0;if(stored)this.memory=
@@ -6331,12 +6338,12 @@ end===null)await this.round(kind,stop.signal);if(this.memory.end)return this.mem
 led: ${note.trouble}`:note.evidence;const reason=stopped??"hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)return{reason,detail};
 this.memory={...this.memory,note:{...note,watched_to_end:true}};return{reason,detail:(0,import_chunk_QWINQQDJ.toEndText)(note,detail)}}finally{release()}}async round(kind,signal){
 const{part}=this;const nap=makeNap(signal);const stopEarly=this.early(kind,signal,nap.wake);try{const begun=(0,import_chunk_CL3BCQKO.monotonicMs)();const answer=await(0,
-import_chunk_2VV5USI7.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
+import_chunk_IK7OA2HS.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
 Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_CL3BCQKO.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_6GO5RDBX.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_6GO5RDBX.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_6GO5RDBX.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_2VV5USI7.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_IK7OA2HS.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_ILIZNOH4.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_5Z3IZCRM.takeBaseline)();if(this.memory.
@@ -6351,84 +6358,84 @@ spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return n
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_6GO5RDBX.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_6GO5RDBX.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
 import_chunk_EENKPOPM.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_QYMKVTXI.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_YKTILGYP.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-G4NSK5Q7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_RDZBCH6S=load("./chunk-RDZBCH6S.js");var import_chunk_AKWTGJ5Q=load(
-"./chunk-AKWTGJ5Q.js");var import_chunk_7OF5RSDO=load("./chunk-7OF5RSDO.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load(
-"./chunk-2E2NNMZX.js");var import_chunk_QYMKVTXI=load("./chunk-QYMKVTXI.js");var import_chunk_RTAWOOBB=load("./chunk-RTAWOOBB.js");var import_chunk_PKLFTWLZ=load(
-"./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load(
-"./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load(
-"./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load(
-"./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load(
-"./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_4ON4EBX2=load(
-"./chunk-4ON4EBX2.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");async function settleJob(view,isDue,isStrict){if(!await(0,import_chunk_4ON4EBX2.mayAct)(view))return;const act=()=>(0,import_chunk_3RBSOS2I.
-withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_HZZY6FEB.inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}catch(error){
-if(isFull(error))return settleFull(view,act,isStrict);if(!isOutOfReach(error)&&!isBusy(error))throw error}}async function settleFull(view,act,isStrict){(0,import_chunk_527JQF7V.
-removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.
-kind!=="watch")return"the shell that was to start it ended before";return state.watch?.evidence??"nobody looked"}async function settle(view){const condition=(0,
-import_chunk_HZZY6FEB.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_AKWTGJ5Q.concludeTimer)({paths:view.paths,spec:view.spec},
-true);if((0,import_chunk_QYMKVTXI.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.
-findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_2E2NNMZX.treeOf)(view.spec,view.paths,{worker:null,shim:view.shim,child:view.child});const isOver=condition===
-"over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,import_chunk_E2BGCC37.terminate)(tree,{graceMs:condition==="over"?
-import_chunk_6GO5RDBX.drainMs:import_chunk_6GO5RDBX.orphanGraceMs,settleMs:import_chunk_6GO5RDBX.killSettleMs});(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.
-cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);const stored=view.spec.watch?await(0,import_chunk_RDZBCH6S.storedVerdict)(view.paths,view.id):void 0;
-await(0,import_chunk_7OF5RSDO.concludeAsked)({paths:view.paths,spec:(0,import_chunk_HZZY6FEB.specAtTurn)(view.spec,view.turn)},{reason:stored?.end.reason??settledReason(
-view,condition),exit:view.exit,tree:ended,reconciled:true,detail:stored?.end.detail??detailOf(view),...stored?{watch:stored.note}:{}},tree)}var nothing={step:"n\
-one",ended:[],survivors:[]};function settledReason(view,condition){const told=view.spec?.watch?void 0:(0,import_chunk_RTAWOOBB.parseReason)(view.reason);if(told)
-return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition==="never_started"||condition==="host_restarted")return condition;if(view.
-spec?.watch)return"hard_timeout";if(view.child===null)return"spawn_failed";return"worker_lost"}function fullError(view){const code=view.exit?` (its command ende\
-d with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot store the end of job ${view.id}${code}: no spa\
-ce left in ${view.paths.folder}`,"make room and ask again")}function isBusy(error){return error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy"}
-function isFull(error){return["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}function isOutOfReach(error){return["EROFS","EACCES","EP\
-ERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
+"./settle-IIETYRP6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_RDZBCH6S=load("./chunk-RDZBCH6S.js");var import_chunk_QILLICGF=load(
+"./chunk-QILLICGF.js");var import_chunk_GBEAPTG5=load("./chunk-GBEAPTG5.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load(
+"./chunk-2E2NNMZX.js");var import_chunk_YKTILGYP=load("./chunk-YKTILGYP.js");var import_chunk_L2G7NOSM=load("./chunk-L2G7NOSM.js");var import_chunk_YJWCJVVL=load(
+"./chunk-YJWCJVVL.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load(
+"./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_NHZQ27Y6=load("./chunk-NHZQ27Y6.js");var import_chunk_3LTPRSGR=load(
+"./chunk-3LTPRSGR.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load(
+"./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_TIQZMBM4=load(
+"./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_N7SGVGWZ=load("./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load(
+"./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load(
+"./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load(
+"./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load(
+"./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_4ON4EBX2=load("./chunk-4ON4EBX2.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function settleJob(view,isDue,isStrict){if(!await(0,import_chunk_4ON4EBX2.mayAct)(
+view))return;const act=()=>(0,import_chunk_3RBSOS2I.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_HZZY6FEB.inspect)(view.root,view.id);if(isDue(
+now))await settle(now)});try{await act()}catch(error){if(isFull(error))return settleFull(view,act,isStrict);if(!isOutOfReach(error)&&!isBusy(error))throw error}}
+async function settleFull(view,act,isStrict){(0,import_chunk_527JQF7V.removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;
+if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.kind!=="watch")return"the shell that was to start it ended before";return state.watch?.
+evidence??"nobody looked"}async function settle(view){const condition=(0,import_chunk_HZZY6FEB.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,
+import_chunk_QILLICGF.concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_YKTILGYP.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.
+removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_2E2NNMZX.treeOf)(view.spec,view.paths,
+{worker:null,shim:view.shim,child:view.child});const isOver=condition==="over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,
+import_chunk_E2BGCC37.terminate)(tree,{graceMs:condition==="over"?import_chunk_6GO5RDBX.drainMs:import_chunk_6GO5RDBX.orphanGraceMs,settleMs:import_chunk_6GO5RDBX.
+killSettleMs});(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);const stored=view.spec.watch?await(0,
+import_chunk_RDZBCH6S.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_GBEAPTG5.concludeAsked)({paths:view.paths,spec:(0,import_chunk_HZZY6FEB.specAtTurn)(
+view.spec,view.turn)},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,reconciled:true,detail:stored?.end.detail??detailOf(view),
+...stored?{watch:stored.note}:{}},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){const told=view.spec?.watch?void 0:
+(0,import_chunk_L2G7NOSM.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition==="neve\
+r_started"||condition==="host_restarted")return condition;if(view.spec?.watch)return"hard_timeout";if(view.child===null)return"spawn_failed";return"worker_lost"}
+function fullError(view){const code=view.exit?` (its command ended with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.FaultError("state\
+_unusable",`cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,"make room and ask again")}function isBusy(error){return error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="busy"}function isFull(error){return["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}function isOutOfReach(error){
+return["EROFS","EACCES","EPERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-HBUQUVLC.js": function (module, exports) {
+"./setup-UZYFEDXP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_U4ROCV5N=load("./chunk-U4ROCV5N.js");var import_chunk_72KZNFGA=load(
-"./chunk-72KZNFGA.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_B3WD5IUI=load(
-"./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load(
-"./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var commands=["ls","cat","grep","git status","git ls-files"];function addReadRules(text,folder){
-if(/[()*?[\]{}\n]/.test(folder))throw new Error(`the folder ${JSON.stringify(folder)} cannot stand in a rule`);const settings=text===null?{}:parse(text);const permissions=settings.
-permissions??{};if(typeof permissions!=="object"||Array.isArray(permissions))throw new Error('its "permissions" is no object');const{allow=[]}=permissions;if(!Array.
-isArray(allow))throw new Error('its "permissions.allow" is no list');const wanted=[`read_file(${folder})`,...commands.map(command=>`command(${command})`)];const added=wanted.
-filter(rule=>!allow.includes(rule));const changed={...settings,permissions:{...permissions,allow:[...allow,...added]}};const indent=/^\s*\{\r?\n([ \t]+)"/.exec(
-text??"")?.[1]??2;return{text:`${JSON.stringify(changed,null,indent)}
+"./chunk-72KZNFGA.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_GYLEDZBP=load(
+"./chunk-GYLEDZBP.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load(
+"./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
+"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
+"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var commands=["ls","cat","grep","git stat\
+us","git ls-files"];function addReadRules(text,folder){if(/[()*?[\]{}\n]/.test(folder))throw new Error(`the folder ${JSON.stringify(folder)} cannot stand in a r\
+ule`);const settings=text===null?{}:parse(text);const permissions=settings.permissions??{};if(typeof permissions!=="object"||Array.isArray(permissions))throw new Error(
+'its "permissions" is no object');const{allow=[]}=permissions;if(!Array.isArray(allow))throw new Error('its "permissions.allow" is no list');const wanted=[`read\
+_file(${folder})`,...commands.map(command=>`command(${command})`)];const added=wanted.filter(rule=>!allow.includes(rule));const changed={...settings,permissions:{
+...permissions,allow:[...allow,...added]}};const indent=/^\s*\{\r?\n([ \t]+)"/.exec(text??"")?.[1]??2;return{text:`${JSON.stringify(changed,null,indent)}
 `,added}}function parse(text){try{return(0,import_chunk_PCWSDVLX.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
-const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_W7HED5VZ.modeIds.map(mode=>[mode,defaults.
+const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_CM5GR4UR.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_RRKK2KA3.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_B3WD5IUI.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_527JQF7V.readText)(file)??null,after:(0,import_chunk_GYLEDZBP.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
-changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_W7HED5VZ.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_B3WD5IUI.defaultBackend)(mode,user,import_chunk_B3WD5IUI.noNarrowing)?.name;if(mode===
+changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_CM5GR4UR.modeIds.find(
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_GYLEDZBP.defaultBackend)(mode,user,import_chunk_GYLEDZBP.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_KBYANBJG.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_527JQF7V.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
 restrict??[],defaults}=choices;const wanted={default_backend:defaults?.all??(defaults?.clear?void 0:now.default_backend),default_backends:withModes(defaults?.clear?
 {}:now.default_backends??{},defaults?.modes),restrict};for(const[key,value]of Object.entries(wanted)){if(value===void 0||Object.keys(value).length===0)delete all[key];else
-all[key]=value}import_chunk_34Q5MEJF.userConfig.parse(all);const after=`${JSON.stringify(all,null,2)}
+all[key]=value}import_chunk_SPFZREQZ.userConfig.parse(all);const after=`${JSON.stringify(all,null,2)}
 `;return asEdit({file,before,after,followsLink:false,isState:false},[["default_backend",now.default_backend??null,wanted.default_backend??null],["default_backen\
 ds",now.default_backends??{},wanted.default_backends],["restrict",now.restrict??[],restrict]])}function planReadRules(folder){const policy=(0,import_chunk_PCWSDVLX.
 findBackend)("agy")?.policy;const home=import_chunk_ILIZNOH4.variables.home();if(!policy)throw new Error("there is no backend agy with settings");if(home===void 0)
@@ -6441,14 +6448,14 @@ text,followsLink:true,isState:false,changes}]}async function applyEdits(root,edi
 import_chunk_PCWSDVLX.applyAll)(edits,stamp);if(!edits.some(edit=>edit.isState))return write();(0,import_chunk_DOH37MC3.ensureRoot)(root.folder);return(0,import_chunk_3RBSOS2I.
 withLock)((0,import_chunk_RRKK2KA3.rootPaths)(root.folder).lock,write)}function withModes(backends,modes2={}){const all=Object.entries({...backends,...modes2}).
 filter(([,name])=>name!==null);return Object.fromEntries(all)}function asEdit(edit,keys){const changes=keys.flatMap(([key,before,after])=>tellChange(key,before,
-after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key,before,after){if(isObject(before)&&isObject(after)){const modes2=import_chunk_W7HED5VZ.
+after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key,before,after){if(isObject(before)&&isObject(after)){const modes2=import_chunk_CM5GR4UR.
 modeIds.filter(mode=>Object.hasOwn(before,mode)||Object.hasOwn(after,mode));return modes2.flatMap(mode=>tellChange(`${key}.${mode}`,before[mode]??null,after[mode]??
 null))}const[old,fresh]=[before,after].map(value=>JSON.stringify(value));return old===fresh?[]:[`${key}: ${old} -> ${fresh}`]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.
-length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_W7HED5VZ.modes).map(({id,profile})=>{const chosen=(0,import_chunk_B3WD5IUI.defaultBackend)(
+length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_CM5GR4UR.modes).map(({id,profile})=>{const chosen=(0,import_chunk_GYLEDZBP.defaultBackend)(
 id,config,narrowing);const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.
 values(lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:
-"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_B3WD5IUI.narrowProfile)(id,{asked:void 0,
+"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_GYLEDZBP.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied,hooks}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,hooks,changes}}function setupPage({surveys,modes:modes2,edits,isApplied,
 isAsked,hooks}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow),hooksText(hooks,isAsOfNow)];if(isAsked)
@@ -6475,7 +6482,7 @@ remove:"removed",make:"made",change:"changed"}[verb];const kept=before===null?[]
 anion-TIME.bak`);return[`${isApplied?done:`would ${verb}`} ${file}`,...changes.flatMap(change=>(0,import_chunk_XFBNWBRB.labelled)("",change)),...kept]});return[
 ...lines,...isApplied?[]:["A dry run: nothing was written. Write it with --apply."]].join("\n")}var setup={name:"setup",summary:"show what is installed and perm\
 itted; keep choices with --apply",form:"[--backend NAME] [--restrict MODES] [--default-backend WORDS] [--hooks HOST] [--apply]",words:{min:0,max:0},options:{backend:{
-kind:"text",value:"NAME",help:"show this backend only"},restrict:{kind:"text",value:"MODES",help:`modes that always run restricted, with commas (${import_chunk_W7HED5VZ.
+kind:"text",value:"NAME",help:"show this backend only"},restrict:{kind:"text",value:"MODES",help:`modes that always run restricted, with commas (${import_chunk_CM5GR4UR.
 modeIds.join(", ")}), or none`},"default-backend":{kind:"text",value:"WORDS",help:"NAME for all modes, or MODE=NAME,...; none takes all away, MODE=none one"},hooks:{
 kind:"choice",choices:[...import_chunk_SV4EWY53.hookHosts,"none"],value:"HOST",help:"let claude or codex tell you in its sessions of finished jobs and of jobs t\
 hat wake nobody; none turns it off"},user:{kind:"flag",help:"keep these choices in your own config, for every worktree, not in this one"},"allow-reads":{kind:"f\
@@ -6483,13 +6490,13 @@ lag",help:"with --backend agy: add rules to its settings that let a restricted r
 of every changed file stays beside it"},...import_chunk_RLAEZAHM.common},notes:'The state folder can only narrow: its default counts where your own config leave\
 s the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',examples:["setup",
 "setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --apply","setup --backend agy --allow-reads","setup --hooks claude --a\
-pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_34Q5MEJF.readUserConfig)();const known=(0,import_chunk_B3WD5IUI.knownBackends)(
+pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_SPFZREQZ.readUserConfig)();const known=(0,import_chunk_GYLEDZBP.knownBackends)(
 config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);const choices={restrict:restrictOf(
-input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const narrowing=(0,import_chunk_B3WD5IUI.
+input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const narrowing=(0,import_chunk_GYLEDZBP.
 readNarrowing)(root.folder,known);const folder=(0,import_chunk_3S6B2MGW.findWorktree)(context.cwd)??context.cwd;const edits=[...input.has("user")?planUserEdit(config,
 choices):planStateEdit(root,narrowing,choices,config),...input.has("allow-reads")?planReadRules(folder):[],...planHookEdits(input,folder)];const isApplied=input.
-has("apply");const copies=isApplied?await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_34Q5MEJF.
-readUserConfig)(),narrowing:(0,import_chunk_B3WD5IUI.readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_U4ROCV5N.surveyBackends)(
+has("apply");const copies=isApplied?await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_SPFZREQZ.
+readUserConfig)(),narrowing:(0,import_chunk_GYLEDZBP.readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_U4ROCV5N.surveyBackends)(
 now.config,context.cwd);const page={surveys:surveys.filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.
 map((edit,at)=>({...edit,copy:copies[at]??null})),isApplied,isAsked:wantsChange(input),hooks:(0,import_chunk_72KZNFGA.surveyHooks)(folder)};if(input.has("json"))
 return{code:import_chunk_6PFAPK5K.exitCodes.done,json:setupDocument(page)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:setupPage(page)}}};function wantsChange(input){
@@ -6502,8 +6509,8 @@ planHooks)(folder,word==="none"?null:word,input.has("user"))}function restrictOf
 text("default-backend");if(text===void 0)return void 0;const result={clear:false,all:void 0,modes:{}};for(const word of text.split(",")){const[first="",name,...more]=word.
 split("=");const backend=name??first;if(more.length>0||backend!=="none"&&!known.includes(backend))throw unknownBackend(option,word,known);if(name!==void 0)result.
 modes[modeOf(option,first)]=backend==="none"?null:backend;else if(backend==="none")result.clear=true;else result.all=backend}return result}function modeOf(option,word){
-const mode=(0,import_chunk_W7HED5VZ.findMode)(word);if(mode)return mode.id;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}\
-: the modes are ${import_chunk_W7HED5VZ.modeIds.join(", ")}`)}function unknownBackend(option,word,known){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+const mode=(0,import_chunk_CM5GR4UR.findMode)(word);if(mode)return mode.id;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}\
+: the modes are ${import_chunk_CM5GR4UR.modeIds.join(", ")}`)}function unknownBackend(option,word,known){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
  ${option} ${JSON.stringify(word)}: the backends are ${known.join(", ")}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}
 
 },
@@ -6513,31 +6520,32 @@ stdin_exports;var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./staffer-MEOQ3CH2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_2WSGPQGU=load("./chunk-2WSGPQGU.js");var import_chunk_ARX3PWPD=load(
-"./chunk-ARX3PWPD.js");var import_chunk_B3WD5IUI=load("./chunk-B3WD5IUI.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_HA5JXRUH=load(
-"./chunk-HA5JXRUH.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
-"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
-"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_34Q5MEJF=load("./chunk-34Q5MEJF.js");var import_chunk_35CMASYX=load(
+"./staffer-JDZ5LREH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_LTUGNEZV=load("./chunk-LTUGNEZV.js");var import_chunk_BLRQQFDR=load(
+"./chunk-BLRQQFDR.js");var import_chunk_GYLEDZBP=load("./chunk-GYLEDZBP.js");var import_chunk_LOOIDGC7=load("./chunk-LOOIDGC7.js");var import_chunk_UTJIAXZR=load(
+"./chunk-UTJIAXZR.js");var import_chunk_EF5TFNRM=load("./chunk-EF5TFNRM.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_7VJPP3D2=load(
+"./chunk-7VJPP3D2.js");var import_chunk_XX754PCA=load("./chunk-XX754PCA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_WA2BFERL=load(
+"./chunk-WA2BFERL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_NFTT2FNM=load("./chunk-NFTT2FNM.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_Z37TNAS5=load("./chunk-Z37TNAS5.js");var import_chunk_5D4XELJN=load(
-"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load(
-"./chunk-PCWSDVLX.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
-"./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
-"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_2WSGPQGU.makeStaffVerb)({mode:"staffer",examples:['staf\
-fer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key task-17"]});
+"./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load(
+"./chunk-PCWSDVLX.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load(
+"./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_LTUGNEZV.
+makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
+ask-17"]});
 
 },
-"./status-O3MZCXKW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_CNLTAJJ7=load("./chunk-CNLTAJJ7.js");var import_chunk_RLAEZAHM=load(
-"./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load(
+"./status-IAMHAVKQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_IAVJTN3E=load("./chunk-IAVJTN3E.js");var import_chunk_RLAEZAHM=load(
+"./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
@@ -6554,7 +6562,7 @@ limits.redraw,help:"with --watch: how often (default 1s)"},...import_chunk_RLAEZ
 n; status ID says why.',examples:["status","status --watch","status run-mik3x9ab-4f7q2z","status --owner builder --json","status --active --kind staff,run --mar\
 kdown"],async run(context,input){const root=context.root(input);checkWords(input);const choice={owner:input.text("owner")??null,kinds:parseKinds(input.text("kin\
 d"))};const isThere=(0,import_chunk_DOH37MC3.checkRoot)(root.folder);if(input.has("watch"))return watchIt(context,root,input,choice);if(input.words[0]!==void 0)
-return showOne(root,input.words[0],input.has("json"));const views=isThere?await(0,import_chunk_CNLTAJJ7.listViews)(root.folder,{...choice,recent:recentOf(input)}):
+return showOne(root,input.words[0],input.has("json"));const views=isThere?await(0,import_chunk_IAVJTN3E.listViews)(root.folder,{...choice,recent:recentOf(input)}):
 [];return{code:import_chunk_6PFAPK5K.exitCodes.done,...await shown(context,root,input,views)}}};function checkWords(input){if(input.has("every")&&!input.has("wa\
 tch"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --every without --watch");const form=["json","markdown","tree","watch"].filter(name=>input.has(name));
 if(input.has("watch")&&input.has("json"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --watch and --json together: one is for people, the other for pr\
@@ -6568,15 +6576,15 @@ stringify(unknown)}: allowed are ${import_chunk_EENKPOPM.kinds.join(", ")}, with
 S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-PNPCOAFV.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
 rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-A6A44L7Z.js"))).lanesOf(views,root)}
 `};if(views.length===0)return{out:`no jobs in ${root.folder}
-`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-BHY2VCSJ.js"))).treeOf(root.folder,views,context.width)}
-`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-OWUAY75E.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_ILIZNOH4.
+`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-NYUXEEFM.js"))).treeOf(root.folder,views,context.width)}
+`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-4QHFWD6T.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_ILIZNOH4.
 variables.noColor()};return{out:`${await tableOf(views,look)}
 `}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-3RZUZSAP.js"));const{refresh}=await Promise.resolve().
-then(()=>load("./reconcile-RJ2NIBGJ.js"));const view=await refresh(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
-if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-FXZ4IYTD.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().then(
+then(()=>load("./reconcile-35IPLGW2.js"));const view=await refresh(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
+if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-ZG7AZJKZ.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().then(
 ()=>load("./observation-264YQXJS.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
-words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-3RZUZSAP.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-MA\
-HSKKFX.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
+words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-3RZUZSAP.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-UG\
+IXP2NS.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
 "every")})}
 
 },
@@ -6606,22 +6614,22 @@ nextCommands.result(view.id,root.option))}function cell(text){const plain=(0,imp
 ([ticks])=>ticks.length));const fence="`".repeat(longest+1);const space=longest>0?" ":"";return`${fence}${space}${plain.replaceAll("|","\\|")}${space}${fence}`}
 
 },
-"./status-page-FXZ4IYTD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_VTGGMN32.pageOf});module.exports=stdin_exports;var import_chunk_VTGGMN32=load("./chunk-VTGG\
-MN32.js");var import_chunk_32MTA6CI=load("./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_6BRJEGU3=load("./chunk-6B\
-RJEGU3.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-\
-PG5AQQLM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chun\
-k-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./ch\
-unk-6I474T6Z.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./\
-chunk-2BIZXMTV.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("\
-./chunk-TFEMYLSK.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
-"./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./status-page-ZG7AZJKZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_BK6GI3VP.pageOf});module.exports=stdin_exports;var import_chunk_BK6GI3VP=load("./chunk-BK6G\
+I3VP.js");var import_chunk_32MTA6CI=load("./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_YOSK3XJC=load("./chunk-YO\
+SK3XJC.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_T4JNAPAO=load("./chunk-\
+T4JNAPAO.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chun\
+k-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_PII37J4B=load("./ch\
+unk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_TIQZMBM4=load("./\
+chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_I3DEZP3A=load("\
+./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
+"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");
 
 },
 "./status-row-PNPCOAFV.js": function (module, exports) {
@@ -6645,119 +6653,118 @@ const queue=(0,import_chunk_ZX7KBW5C.queueSeen)(view);return queue?{queue}:{}}fu
 filter(([name])=>names.includes(name)))}
 
 },
-"./status-table-OWUAY75E.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_6BRJEGU3.endedOf,ownerOf:()=>import_chunk_6BRJEGU3.ownerOf,tableOf:()=>import_chunk_6BRJEGU3.
-tableOf,timeOf:()=>import_chunk_6BRJEGU3.timeOf});module.exports=stdin_exports;var import_chunk_6BRJEGU3=load("./chunk-6BRJEGU3.js");var import_chunk_B6Y6BHUG=load(
-"./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_XSVLTRB3=load(
+"./status-table-4QHFWD6T.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_YOSK3XJC.endedOf,ownerOf:()=>import_chunk_YOSK3XJC.ownerOf,tableOf:()=>import_chunk_YOSK3XJC.
+tableOf,timeOf:()=>import_chunk_YOSK3XJC.timeOf});module.exports=stdin_exports;var import_chunk_YOSK3XJC=load("./chunk-YOSK3XJC.js");var import_chunk_32CEE554=load(
+"./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZX7KBW5C=load(
+"./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./status-tree-NYUXEEFM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_IAVJTN3E=load("./chunk-IAVJTN3E.js");var import_chunk_YOSK3XJC=load(
+"./chunk-YOSK3XJC.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_XSVLTRB3=load(
 "./chunk-XSVLTRB3.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");
+"./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./chunk-BOPSRWHI.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function parentOf({id,spec}){
+const{lineage,owner}=spec??{};if(lineage&&(0,import_chunk_V5ZZ3YHA.isId)(String(lineage.parent))&&lineage.parent!==id)return{id:lineage.parent,relation:lineage.
+relation==="continue"?"continue":"restart"};return owner&&(0,import_chunk_V5ZZ3YHA.isId)(owner)&&owner!==id?{id:owner,relation:"started by"}:null}function familyOf(views){
+const known=new Map(views.map(view=>[view.id,view]));const children=new Map;const tops=[];for(const view of views){const parent=parentOf(view);const above=parent?.
+id??null;if(above===null)tops.push(view.id);else if(children.has(above))children.get(above)?.push(view.id);else{children.set(above,[view.id]);if(!known.has(above))
+tops.push(above)}}const told=new Set;const rows=[];const tell=top=>{const open=[{id:top,depth:0,hasMore:[]}];for(let one=open.pop();one;one=open.pop()){if(told.
+has(one.id))continue;told.add(one.id);const view=known.get(one.id)??null;const relation=one.depth===0||view===null?null:parentOf(view)?.relation??null;rows.push(
+{...one,view,relation});const below=(children.get(one.id)??[]).filter(id=>!told.has(id));const{depth,hasMore}=one;open.push(...below.map((id,at)=>({id,depth:depth+
+1,hasMore:[...hasMore.slice(-levelsKept),at<below.length-1]})).reverse())}};for(const top of tops)tell(top);for(const view of views)tell(view.id);return rows}var levelsKept=8;
+async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_IAVJTN3E.byLife)).map(one=>(0,import_chunk_BOPSRWHI.
+cutToWidth)(lineOf(one),width)).join("\n")}async function withAncestors(root,shown){const views=new Map(shown.map(view=>[view.id,view]));const open=[...shown];for(let view=open.
+pop();view&&views.size<shown.length+ancestorsAtMost;view=open.pop()){const parent=parentOf(view);if(!parent||views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)(
+(0,import_chunk_RRKK2KA3.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_IAVJTN3E.tryView)(root,parent.id)){views.set(found.id,
+found);open.push(found)}}return[...views.values()]}var ancestorsAtMost=200;function lineOf(one){const{id,view,relation}=one;if(!view)return`${branchOf(one)}${id}\
+  (gone)`;const isAsked=!(0,import_chunk_HZZY6FEB.isEnded)(view.state)&&(0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.conditionOf)(view)).health===
+"attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?null:`owner ${(0,import_chunk_YOSK3XJC.
+ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_YOSK3XJC.timeOf)(view),how,owner,(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_32CEE554.
+whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}function branchOf({depth,hasMore}){if(depth===0)return"";
+const above=hasMore.slice(0,-1);return`${above.map(more=>more?"|  ":"   ").join("")}${hasMore.at(-1)?"|- ":"`- "}`}
 
 },
-"./status-tree-BHY2VCSJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_CNLTAJJ7=load("./chunk-CNLTAJJ7.js");var import_chunk_6BRJEGU3=load(
-"./chunk-6BRJEGU3.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load(
-"./chunk-PG5AQQLM.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
-"./chunk-6I474T6Z.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");function parentOf({id,spec}){const{lineage,owner}=spec??{};if(lineage&&(0,import_chunk_V5ZZ3YHA.isId)(String(lineage.parent))&&lineage.parent!==
-id)return{id:lineage.parent,relation:lineage.relation==="continue"?"continue":"restart"};return owner&&(0,import_chunk_V5ZZ3YHA.isId)(owner)&&owner!==id?{id:owner,
-relation:"started by"}:null}function familyOf(views){const known=new Map(views.map(view=>[view.id,view]));const children=new Map;const tops=[];for(const view of views){
-const parent=parentOf(view);const above=parent?.id??null;if(above===null)tops.push(view.id);else if(children.has(above))children.get(above)?.push(view.id);else{
-children.set(above,[view.id]);if(!known.has(above))tops.push(above)}}const told=new Set;const rows=[];const tell=top=>{const open=[{id:top,depth:0,hasMore:[]}];
-for(let one=open.pop();one;one=open.pop()){if(told.has(one.id))continue;told.add(one.id);const view=known.get(one.id)??null;const relation=one.depth===0||view===
-null?null:parentOf(view)?.relation??null;rows.push({...one,view,relation});const below=(children.get(one.id)??[]).filter(id=>!told.has(id));const{depth,hasMore}=one;
-open.push(...below.map((id,at)=>({id,depth:depth+1,hasMore:[...hasMore.slice(-levelsKept),at<below.length-1]})).reverse())}};for(const top of tops)tell(top);for(const view of views)
-tell(view.id);return rows}var levelsKept=8;async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_CNLTAJJ7.
-byLife)).map(one=>(0,import_chunk_BOPSRWHI.cutToWidth)(lineOf(one),width)).join("\n")}async function withAncestors(root,shown){const views=new Map(shown.map(view=>[
-view.id,view]));const open=[...shown];for(let view=open.pop();view&&views.size<shown.length+ancestorsAtMost;view=open.pop()){const parent=parentOf(view);if(!parent||
-views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_CNLTAJJ7.
-tryView)(root,parent.id)){views.set(found.id,found);open.push(found)}}return[...views.values()]}var ancestorsAtMost=200;function lineOf(one){const{id,view,relation}=one;
-if(!view)return`${branchOf(one)}${id}  (gone)`;const isAsked=!(0,import_chunk_HZZY6FEB.isEnded)(view.state)&&(0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.
-conditionOf)(view)).health==="attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?
-null:`owner ${(0,import_chunk_6BRJEGU3.ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_6BRJEGU3.timeOf)(view),how,owner,(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_32CEE554.whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}
-function branchOf({depth,hasMore}){if(depth===0)return"";const above=hasMore.slice(0,-1);return`${above.map(more=>more?"|  ":"   ").join("")}${hasMore.at(-1)?"|\
-- ":"`- "}`}
+"./status-watch-UGIXP2NS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_IAVJTN3E=load("./chunk-IAVJTN3E.js");var import_chunk_YOSK3XJC=load(
+"./chunk-YOSK3XJC.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
+"./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var calmRounds=10;async function watchStatus(context,ask){
+const{screen}=context;const nap=(0,import_chunk_LUIVRIXY.makeNap)(new AbortController().signal);const jobs=new Jobs(ask);const releases=screen?[screen.onResize(
+()=>nap.ring("resize")),(0,import_chunk_FKEDTWPK.onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.
+isTerminal&&!import_chunk_ILIZNOH4.variables.noColor();try{for(let views=await jobs.again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();
+if(ask.id!==null&&views.length===0)(0,import_chunk_HZZY6FEB.inspect)(ask.root,ask.id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.
+width;const out=views.length===0?`no jobs in ${ask.root}`:await(0,import_chunk_YOSK3XJC.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}\
 
-},
-"./status-watch-MAHSKKFX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_CNLTAJJ7=load("./chunk-CNLTAJJ7.js");var import_chunk_6BRJEGU3=load(
-"./chunk-6BRJEGU3.js");var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load(
-"./chunk-PG5AQQLM.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZX7KBW5C=load(
-"./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var calmRounds=10;async function watchStatus(context,ask){const{screen}=context;const nap=(0,import_chunk_LUIVRIXY.makeNap)(new AbortController().
-signal);const jobs=new Jobs(ask);const releases=screen?[screen.onResize(()=>nap.ring("resize")),(0,import_chunk_FKEDTWPK.onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.
-onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.isTerminal&&!import_chunk_ILIZNOH4.variables.noColor();try{for(let views=await jobs.
-again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();if(ask.id!==null&&views.length===0)(0,import_chunk_HZZY6FEB.inspect)(ask.root,ask.
-id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===0?`no jobs in ${ask.root}`:await(0,import_chunk_6BRJEGU3.
-tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
 1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_HZZY6FEB.isEnded)(
 view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
 const live=views.filter(view=>!(0,import_chunk_HZZY6FEB.isEnded)(view.state));const head=`${(0,import_chunk_CL3BCQKO.isoNow)().slice(0,19)}Z  ${live.length} liv\
 e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_ZX7KBW5C.healthOf)(view,(0,import_chunk_HZZY6FEB.conditionOf)(view));return health==="\
-attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_6BRJEGU3.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
+attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_YOSK3XJC.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root,id,owner,kinds}=this.ask;const recent=Math.max(this.ask.recent,this.known.
-size);const views=id===null?await(0,import_chunk_CNLTAJJ7.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_CNLTAJJ7.tryView)(root,id);for(const view of views)
+size);const views=id===null?await(0,import_chunk_IAVJTN3E.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_IAVJTN3E.tryView)(root,id);for(const view of views)
 this.known.set(view.id,view);return this.rows()}async next(){const{root,id}=this.ask;const fresh=id===null?(0,import_chunk_YPCCD7EW.listActive)(root).filter(one=>!this.
 known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_HZZY6FEB.isEnded)(view.state))await this.
-look(view.id);for(const view of this.known.values())if(!(0,import_chunk_CNLTAJJ7.isChosen)(view.spec,this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.
+look(view.id);for(const view of this.known.values())if(!(0,import_chunk_IAVJTN3E.isChosen)(view.spec,this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.
 jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[...this.known.values()].filter(view=>!(0,import_chunk_HZZY6FEB.
 isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_YPCCD7EW.listActive)(this.ask.root));return live.every(id=>active.has(id))&&(this.
-ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_CNLTAJJ7.tryView)(this.ask.root,id);if(view)this.known.
-set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_CNLTAJJ7.byLife)}};
+ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_IAVJTN3E.tryView)(this.ask.root,id);if(view)this.known.
+set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_IAVJTN3E.byLife)}};
 
 },
-"./supervise-RQJPVO32.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_D7NDCQQA=load("./chunk-D7NDCQQA.js");var import_chunk_ZLONF2YC=load(
+"./supervise-XUE2OQHC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_NFTT2FNM=load("./chunk-NFTT2FNM.js");var import_chunk_ZLONF2YC=load(
 "./chunk-ZLONF2YC.js");var import_chunk_QJ3H4XYT=load("./chunk-QJ3H4XYT.js");var import_chunk_QN5U73VO=load("./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load(
-"./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_7OF5RSDO=load("./chunk-7OF5RSDO.js");var import_chunk_E2BGCC37=load(
-"./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_QYMKVTXI=load("./chunk-QYMKVTXI.js");var import_chunk_RTAWOOBB=load(
-"./chunk-RTAWOOBB.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_73DIQDKJ=load("./chunk-73DIQDKJ.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_F4YG5CRF=load(
-"./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
-"./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load(
-"./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load("./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load(
-"./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load(
-"./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load(
-"./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load("./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load(
-"./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
-"./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_child_process=require("node:child_process");function followAgent(claim,progress){
-const{spec,paths}=claim;const backend=(0,import_chunk_GVEZTPPZ.backendOf)(spec);if(!spec.staff||!backend)return void 0;const{staff}=spec;const reading=(0,import_chunk_PCWSDVLX.
-makeReading)();let isFinalTold=false;const told=lastToolTold(claim);const ended=new Set;const update=()=>{const{conversationId}=reading;if(conversationId!==null&&
-progress.state.conversation?.id!==conversationId){const conversation={backend:staff.backend,id:conversationId};progress.note("conversation",{conversation,asked_for:staff.
-resume},{conversation})}for(const call of reading.tools){if(call.n<=told||call.ended_at===null||ended.has(call.n))continue;ended.add(call.n);progress.append("to\
-ol",{tool:(0,import_chunk_QJ3H4XYT.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=true;progress.note("final_answer",{final:reading.final})}
-progress.snapshot(()=>(0,import_chunk_QJ3H4XYT.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,import_chunk_GVEZTPPZ.readSafely)(reading,()=>backend.
-read(line,reading,(0,import_chunk_CL3BCQKO.isoNow)())),stderr:line=>(0,import_chunk_GVEZTPPZ.readSafely)(reading,()=>backend.readError?.(line,reading,(0,import_chunk_CL3BCQKO.
-isoNow)()))},update};function lastToolTold({generation}){if(generation===1)return 0;const numbers=(0,import_chunk_ZTK3JAK3.readEvents)(paths,0,1e5).events.flatMap(
-event=>{const tool=event.type==="tool"?event.tool:void 0;return typeof tool?.n==="number"?[tool.n]:[]});return Math.max(0,...numbers)}}var shim_default=`# The s\
-him: parent of the child, leader of its session, about 1 MiB. It claims the one start, keeps the child's output on files,
+"./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_GBEAPTG5=load("./chunk-GBEAPTG5.js");var import_chunk_E2BGCC37=load(
+"./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_YKTILGYP=load("./chunk-YKTILGYP.js");var import_chunk_L2G7NOSM=load(
+"./chunk-L2G7NOSM.js");var import_chunk_YJWCJVVL=load("./chunk-YJWCJVVL.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_INWCQ7HR=load("./chunk-INWCQ7HR.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_NHZQ27Y6=load(
+"./chunk-NHZQ27Y6.js");var import_chunk_3LTPRSGR=load("./chunk-3LTPRSGR.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load(
+"./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
+"./chunk-JKM3JFER.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_N7SGVGWZ=load(
+"./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
+"./chunk-JXOSR2SG.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_RXESWPAO=load(
+"./chunk-RXESWPAO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
+"./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_chunk_HZZY6FEB=load(
+"./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_child_process=require(
+"node:child_process");function followAgent(claim,progress){const{spec,paths}=claim;const backend=(0,import_chunk_GVEZTPPZ.backendOf)(spec);if(!spec.staff||!backend)
+return void 0;const{staff}=spec;const reading=(0,import_chunk_PCWSDVLX.makeReading)();let isFinalTold=false;const told=lastToolTold(claim);const ended=new Set;const update=()=>{
+const{conversationId}=reading;if(conversationId!==null&&progress.state.conversation?.id!==conversationId){const conversation={backend:staff.backend,id:conversationId};
+progress.note("conversation",{conversation,asked_for:staff.resume},{conversation})}for(const call of reading.tools){if(call.n<=told||call.ended_at===null||ended.
+has(call.n))continue;ended.add(call.n);progress.append("tool",{tool:(0,import_chunk_QJ3H4XYT.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=
+true;progress.note("final_answer",{final:reading.final})}progress.snapshot(()=>(0,import_chunk_QJ3H4XYT.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,
+import_chunk_GVEZTPPZ.readSafely)(reading,()=>backend.read(line,reading,(0,import_chunk_CL3BCQKO.isoNow)())),stderr:line=>(0,import_chunk_GVEZTPPZ.readSafely)(reading,
+()=>backend.readError?.(line,reading,(0,import_chunk_CL3BCQKO.isoNow)()))},update};function lastToolTold({generation}){if(generation===1)return 0;const numbers=(0,
+import_chunk_ZTK3JAK3.readEvents)(paths,0,1e5).events.flatMap(event=>{const tool=event.type==="tool"?event.tool:void 0;return typeof tool?.n==="number"?[tool.n]:
+[]});return Math.max(0,...numbers)}}var shim_default=`# The shim: parent of the child, leader of its session, about 1 MiB. It claims the one start, keeps the ch\
+ild's output on files,
 # enforces the hard limit even when no worker lives, and writes exit.json by rename when the child has ended.
 #   $1 job folder  $2 whole seconds to the hard limit  $3 kill grace in whole seconds  $4 stdin of the child
 #   $5 umask of the child  $6 mark of the job in the environment, or nothing: only our session counts  $7 cgroup of the tree, or nothing
@@ -6966,22 +6973,22 @@ const backend=(0,import_chunk_GVEZTPPZ.backendOf)(spec);if(!spec.staff||!backend
 const plan=backend.plan({...staffRequest(root,spec,paths),prompt:brief});if(plan.promptBy==="stdin")(0,import_chunk_527JQF7V.writeFile)(paths.prompt,plan.stdin);
 if(plan.promptBy==="file")(0,import_chunk_527JQF7V.writeFile)(paths.prompt,brief);if(plan.settings!==void 0)(0,import_chunk_527JQF7V.writeFile)(paths.settings,plan.
 settings);return{program:spec.staff.program,args:plan.args,environment:(0,import_chunk_ILIZNOH4.childEnvironment)({...own,add:{...plan.environment,...spec.handback?
-{[import_chunk_ILIZNOH4.handbackVariable]:spec.handback.dir}:{}},remove:[...(0,import_chunk_PCWSDVLX.hostMarkers)(),...import_chunk_HBYG2AYJ.repositoryVariables,
+{[import_chunk_ILIZNOH4.handbackVariable]:spec.handback.dir}:{}},remove:[...(0,import_chunk_PCWSDVLX.hostMarkers)(),...import_chunk_TBCWJDPA.repositoryVariables,
 ...plan.remove]}),input:plan.promptBy==="stdin"?paths.prompt:"/dev/null",conversationId:plan.conversationId}}function staffRequest(root,spec,paths){const staff=spec.
 staff;if(!staff)throw new Error(`job ${spec.id} is no staff job`);return{mode:staff.mode,prompt:staff.prompt,model:staff.model,version:staff.version??null,profile:staff.
 profile,resume:staff.resume,freshId:uuidOf(spec.mark),cwd:spec.cwd,deadlineMs:spec.deadline_ms,stateRoot:root,writable:[...spec.worktree?[spec.worktree.git_folder]:
 [],...spec.handback?[spec.handback.dir]:[]],promptFile:paths.prompt,settingsFile:paths.settings,custom:staff.custom}}function uuidOf(mark){const hex=mark.slice(
 0,32).padEnd(32,"0");return`${hex.slice(0,8)}-${hex.slice(8,12)}-4${hex.slice(13,16)}-8${hex.slice(17,20)}-${hex.slice(20,32)}`}function makeBrief(spec,facts){const{
-staff}=spec;if(!staff)return"";const mode=(0,import_chunk_W7HED5VZ.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.resume!==
+staff}=spec;if(!staff)return"";const mode=(0,import_chunk_CM5GR4UR.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.resume!==
 null;const parts=isFollowUp?[task(staff),environment(spec,facts),handback(spec),unattended(spec,staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?
 historical(staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),handback(spec),list("Your final message",[...mode.form,...answerRules])];
-if(staff.schema)parts.push(import_chunk_RTAWOOBB.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+if(staff.schema)parts.push(import_chunk_L2G7NOSM.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const nobody=spec.handback?"Nobody can grant permissions while you work, and questions are answered only through the h\
 and-back folder.":"Nobody can answer questions or grant permissions while you work.";const rules=[`${nobody} Decide, and say in the end what you assumed. If som\
 ething that you need is refused, do what is possible without it and name it.`,`Write nothing into the folder ${facts.stateRoot}: it holds the records of this jo\
-b.`,"When your turn ends, every process that you started is ended too. Leave nothing running that the task needs."];if(spec.staff&&!(0,import_chunk_W7HED5VZ.isReader)(
+b.`,"When your turn ends, every process that you started is ended too. Leave nothing running that the task needs."];if(spec.staff&&!(0,import_chunk_CM5GR4UR.isReader)(
 spec.staff.mode,spec.staff.profile))rules.unshift(`Write only below ${spec.cwd}${spec.handback?", and into the hand-back folder":""}.`);return rules}function handback({
 id,handback:part}){if(!part)return"";return list("Handing things back before the end",[`You are job ${id}. The folder ${plainLine(part.dir)} (JOB_HANDBACK) is f\
 or what the caller must see while you work; you may write there whatever else is not allowed.`,"A new file there with a name of the form NN-name.md (two digits,\
@@ -6993,7 +7000,7 @@ w things stand, write ${import_chunk_JXOSR2SG.statusName}: it wakes nobody.`,'Wh
 d), and nothing after it. You are called again with the answer.',`When everything is done and handed back, write ${import_chunk_JXOSR2SG.completeName} as the ve\
 ry last file; its last line is the word FROZEN. Change nothing in the folder after that.`])}var answerRules=["It is the only thing that is handed on: it must be\
  complete and understandable without the rest of the conversation.",'If the task is not finished, let it begin with "NOT FINISHED:" and say what is missing and \
-why.'];function unattended(spec,staff){const how=spec.handback?" but through the hand-back folder":"";const scope=!(0,import_chunk_W7HED5VZ.isReader)(staff.mode,
+why.'];function unattended(spec,staff){const how=spec.handback?" but through the hand-back folder":"";const scope=!(0,import_chunk_CM5GR4UR.isReader)(staff.mode,
 staff.profile)?"":" Change nothing.";return`The earlier rules hold: nobody can answer questions while you work${how}, and your final message is all that is hand\
 ed on.${scope}`}function environment(spec,facts){const{context}=facts;const lines=[`Folder: ${plainLine(spec.cwd)}`];if(context)lines.push(`Date: ${plainLine(context.
 at)}`,...gitLines(context));if(spec.worktree)lines.push(`This is a git worktree of its own (branch ${spec.worktree.branch}) of ${spec.worktree.from}: uncommitte\
@@ -7006,19 +7013,19 @@ dirty_count===0)return[...lines,"Uncommitted changes: none"];const more=git.dirt
 ${shown}`]}function historical(context){return list("An earlier attempt started from here (historical: it no longer holds)",[`Folder: ${plainLine(context.cwd)}`,
 `Date: ${plainLine(context.at)}`,...gitLines(context)])}function plainLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
 replace(/\s+/g," "),1e3)}function list(title,lines){return[`${title}:`,...lines.map(line=>`- ${line}`)].join("\n")}function prepareStart(root,spec,paths){if(!spec.
-staff)return{brief:"",before:void 0};const before=(0,import_chunk_PKLFTWLZ.recordBefore)(spec,paths);const review=spec.staff.mode==="review"?(0,import_chunk_D7NDCQQA.
+staff)return{brief:"",before:void 0};const before=(0,import_chunk_YJWCJVVL.recordBefore)(spec,paths);const review=spec.staff.mode==="review"?(0,import_chunk_NFTT2FNM.
 prepareReview)(spec.staff,paths,before):[];return{brief:makeBrief(spec,{context:(0,import_chunk_E4Q33Z52.contextOf)(before),review,stateRoot:root}),before}}function makeDueLook(claim,follower,agent,stalled){
 const{paths,spec}=claim;const begun=(0,import_chunk_CL3BCQKO.monotonicMs)();let completeSince;return()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))return{
 reason:"state_vanished"};if((0,import_chunk_EENKPOPM.readCancel)(paths))return{reason:"canceled"};const now=(0,import_chunk_CL3BCQKO.monotonicMs)();const lastOutput=follower.
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_6GO5RDBX.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_EENKPOPM.readExit)(paths))return(0,import_chunk_RTAWOOBB.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_EENKPOPM.readExit)(paths))return(0,import_chunk_L2G7NOSM.
 parseReason)((0,import_chunk_EENKPOPM.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_527JQF7V.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_RTAWOOBB.parseReason)((0,import_chunk_EENKPOPM.readReason)(paths))??reason;if(!(0,import_chunk_EENKPOPM.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_L2G7NOSM.parseReason)((0,import_chunk_EENKPOPM.readReason)(paths))??reason;if(!(0,import_chunk_EENKPOPM.
 readExit)(paths))return reason;(0,import_chunk_527JQF7V.removeFile)(paths.reason);return void 0}async function untilEnd(claim,progress,child,follower,agent){const{
-paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_RTAWOOBB.parseReason)((0,import_chunk_EENKPOPM.
-readReason)(paths))??"exited"}));const told=(0,import_chunk_EENKPOPM.readExit)(paths)?void 0:(0,import_chunk_RTAWOOBB.parseReason)((0,import_chunk_EENKPOPM.readReason)(
+paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_L2G7NOSM.parseReason)((0,import_chunk_EENKPOPM.
+readReason)(paths))??"exited"}));const told=(0,import_chunk_EENKPOPM.readExit)(paths)?void 0:(0,import_chunk_L2G7NOSM.parseReason)((0,import_chunk_EENKPOPM.readReason)(
 paths));if(told!==void 0)resolve({reason:told});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;const reason=wanted==="st\
 ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason===wanted&&detail!==void 0?{reason,detail}:{reason})};releases.push((0,import_chunk_CL3BCQKO.
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const handback2=startHandback(
@@ -7029,7 +7036,7 @@ void Promise.resolve().then(()=>load("./agent-liveness-4ZXUZCRL.js")).then(({wat
 void Promise.resolve().then(()=>load("./judging-7355GUSU.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(claim,progress,child,run)});return{stalled:()=>judging?.
 stalled(),stop:()=>{isOver=true;judging?.stop();stopWatching?.()}}}function startHandback(claim,progress){let teller;let isOver=false;if(claim.spec.handback)void Promise.
 resolve().then(()=>load("./handback-TPLT4B6Z.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(claim,progress)});return{look:()=>teller?.look(),stop:()=>{
-isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_73DIQDKJ.
+isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_INWCQ7HR.
 neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[
 ...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_QJ3H4XYT.
 Progress(claim);const isClaimed=(0,import_chunk_S7M4UBSY.exists)(paths.started);await tellClaim(claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(
@@ -7043,9 +7050,9 @@ self,...child}),stopTimes(claim));(0,import_chunk_PZGY5XKU.removeCgroup)(claim.c
 child,progress,{reason,detail});const leftovers=await sweep(claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_PZGY5XKU.
 removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_EENKPOPM.readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,
 tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};
-await(0,import_chunk_7OF5RSDO.concludeAsked)(claim,ending,(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({
+await(0,import_chunk_GBEAPTG5.concludeAsked)(claim,ending,(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({
 paths,spec}){if((0,import_chunk_EENKPOPM.readCancel)(paths))return"canceled";return(0,import_chunk_CL3BCQKO.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":
-void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,tree:nothing,reconciled:false};await(0,import_chunk_7OF5RSDO.concludeAsked)(
+void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,tree:nothing,reconciled:false};await(0,import_chunk_GBEAPTG5.concludeAsked)(
 claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);
 const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==
 null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.conversationId}}return{child:await startChild(claim,plan),before}}catch(error){
@@ -7061,7 +7068,7 @@ sleep)(5);return report}async function sweep(claim,child){const{paths,spec}=clai
 return(0,import_chunk_E2BGCC37.terminate)((0,import_chunk_2E2NNMZX.treeOf)(spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_6GO5RDBX.drainMs,settleMs:import_chunk_6GO5RDBX.
 killSettleMs})}function stopTimes(claim){return{graceMs:claim.spec.kill_grace_ms,settleMs:import_chunk_6GO5RDBX.killSettleMs}}function tellStart(claim,progress,child){
 if(progress.state.started_at!==null)return;const lost=(0,import_chunk_ILIZNOH4.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{
-environment_names_lost:lost}:{}};progress.step("started","started",fields,{started_at:(0,import_chunk_RTAWOOBB.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.
+environment_names_lost:lost}:{}};progress.step("started","started",fields,{started_at:(0,import_chunk_L2G7NOSM.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.
 isoNow)()})}async function tellClaim(claim,progress,isClaimed){const{generation,self,spec}=claim;if(generation===1)return progress.step("claimed","claimed",{worker:self.
 pid});const key=(0,import_chunk_L5OZSZHI.readKey)();const isChanged=!isClaimed&&key!==void 0&&(0,import_chunk_L5OZSZHI.environmentDigest)(key)!==spec.environment.
 digest;const message="the worker was lost before the start, and its replacement has another environment than the launcher had";const warnings=isChanged?[...progress.
@@ -7069,14 +7076,14 @@ state.warnings,{code:"environment_changed",message}]:progress.state.warnings;if(
 {warnings});progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./timer-MBCJCHRU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_74ME3HTL=load("./chunk-\
-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load("./chun\
-k-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./ch\
-unk-DOH37MC3.js");var import_chunk_NYJVJD74=load("./chunk-NYJVJD74.js");var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_KBYANBJG=load("./\
+"./timer-7LRBN6JI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_7VJPP3D2=load("./chunk-\
+7VJPP3D2.js");var import_chunk_XX754PCA=load("./chunk-XX754PCA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_WA2BFERL=load("./chun\
+k-WA2BFERL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./ch\
+unk-DOH37MC3.js");var import_chunk_DIOASCTS=load("./chunk-DIOASCTS.js");var import_chunk_35TQDG63=load("./chunk-35TQDG63.js");var import_chunk_KBYANBJG=load("./\
 chunk-KBYANBJG.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("\
 ./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_5D4XELJN=load(
-"./chunk-5D4XELJN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3S6B2MGW=load(
+"./chunk-5D4XELJN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_AJRNZQVF=load(
 "./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
@@ -7104,14 +7111,14 @@ isId)(id)?id:void 0}function writeSlot(root,slot,id){(0,import_chunk_527JQF7V.wr
 return{async admit(){const timers=(0,import_chunk_YPCCD7EW.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_6GO5RDBX.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_NYJVJD74.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_6GO5RDBX.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_DIOASCTS.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_6GO5RDBX.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_6GO5RDBX.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_6GO5RDBX.armedTimers} is the most`,`list them with ${import_chunk_I3DEZP3A.
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_I3DEZP3A.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_HZZY6FEB.isEnded)((await(0,import_chunk_PISISLGS.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+try{return!(0,import_chunk_HZZY6FEB.isEnded)((await(0,import_chunk_5FOKRKRZ.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
 ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_RLAEZAHM.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
@@ -7128,17 +7135,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_74ME3HTL.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_74ME3HTL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_7VJPP3D2.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_7VJPP3D2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_6GO5RDBX.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_6GO5RDBX.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_4L76UZH5.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_4L76UZH5.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_6DHAH5QL.launch)(root,{kind:"\
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_XX754PCA.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_XX754PCA.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_WA2BFERL.launch)(root,{kind:"\
 timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,
 maxOutputBytes:import_chunk_6GO5RDBX.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_4L76UZH5.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_4L76UZH5.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
+import_chunk_XX754PCA.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
+id,owner:said.owner}):[];return(0,import_chunk_XX754PCA.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
 import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}\
 ; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);if(due<=now)throw refused(`that was ${now-due<
 6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_6GO5RDBX.limits.timer;if(due-now>
@@ -7158,10 +7165,10 @@ ESWPAO.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chu
 JSBRDJBE.js");
 
 },
-"./turn-UOBX3MLL.js": function (module, exports) {
+"./turn-LO5B7N7P.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_QJ3H4XYT=load(
-"./chunk-QJ3H4XYT.js");var import_chunk_QN5U73VO=load("./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_DPKGCXS5=load(
-"./chunk-DPKGCXS5.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_3RBSOS2I=load(
+"./chunk-QJ3H4XYT.js");var import_chunk_QN5U73VO=load("./chunk-QN5U73VO.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_QDLVSN2Y=load(
+"./chunk-QDLVSN2Y.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_3RBSOS2I=load(
 "./chunk-3RBSOS2I.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
@@ -7170,29 +7177,29 @@ JSBRDJBE.js");
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_L5OZSZHI.findEngine)(spec.engine)??import_chunk_L5OZSZHI.defaultEngine;
-const pool=(0,import_chunk_DPKGCXS5.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
+const pool=(0,import_chunk_QDLVSN2Y.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
 const behind=(0,import_chunk_YPCCD7EW.listActive)(root).filter(id=>(0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)>0&&isWaiting(id));for(const id of behind.slice(
 0,import_chunk_6GO5RDBX.queueTold)){const read=(0,import_chunk_EENKPOPM.readWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));if(read.kind==="ok")engine.signal(
 read.value.worker,"SIGURG")}}async function waitForTurn(claim){const turn=(0,import_chunk_L5OZSZHI.readTurn)(claim.paths,claim.spec.id)??lostTurn(claim)??await new Queued(
 claim).untilTurn();if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_HZZY6FEB.specAtTurn)(claim.spec,turn);return true}function lostTurn({paths}){
 const started=(0,import_chunk_S7M4UBSY.factsOf)(paths.started);if(!started)return void 0;const age=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-started.modifiedMs);
 return{at:(0,import_chunk_CL3BCQKO.isoOf)(started.modifiedMs),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-age,files:{}}}
-var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_DPKGCXS5.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
+var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_QDLVSN2Y.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
 makeNap)(this.stop.signal);heard=new Map;since=(0,import_chunk_CL3BCQKO.monotonicMs)();note=null;why;constructor(claim){this.claim=claim;this.progress=new import_chunk_QJ3H4XYT.
 Progress(claim)}async untilTurn(){const release=this.listen();const{progress,claim}=this;this.note=progress.state.queue??null;if(claim.generation>1){progress.note(
 "worker_replaced",{worker:claim.self.pid,generation:claim.generation,baseline_reset:false});claim.isReplacementTold=true}try{const stopped=new Promise(resolve=>this.
 stop.signal.addEventListener("abort",()=>resolve()));let turn;for(let quiet=quickMs.length;!turn&&!this.stop.signal.aborted;){const round=this.round(quiet).then(
 told=>({told}));const done=await Promise.race([round,stopped]);if(!done)break;turn=done.told.turn;quiet=done.told.isRung?0:quiet+1}if(turn)return turn;await this.
 end();return void 0}finally{release();for(const close of this.heard.values())close?.();this.stop.abort()}}async round(quiet){const{root,spec}=this.claim;let standing=await(0,
-import_chunk_DPKGCXS5.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_DPKGCXS5.lookAtQueue)(root,spec,
-this.memory);if(await this.care(standing))standing=await(0,import_chunk_DPKGCXS5.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
+import_chunk_QDLVSN2Y.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_QDLVSN2Y.lookAtQueue)(root,spec,
+this.memory);if(await this.care(standing))standing=await(0,import_chunk_QDLVSN2Y.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
 if(standing.mayGo){const turn=await this.take();if(turn)return{turn,isRung:true}}else this.tell(standing);const live=standing.ahead.length+standing.atWork.length;
-const before=standing.ahead.at(-1);const isAlone=before!==void 0&&!(0,import_chunk_DPKGCXS5.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,before));const slow=isAlone||
+const before=standing.ahead.at(-1);const isAlone=before!==void 0&&!(0,import_chunk_QDLVSN2Y.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,before));const slow=isAlone||
 standing.mayGo?1e3:Math.max(import_chunk_6GO5RDBX.queueLookMs,live*import_chunk_6GO5RDBX.queueLookPerJobMs);const why=await this.nap.sleep(quickMs[quiet]??slow);
 return{isRung:why.includes("fifo")}}async care(standing){const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.
-some(({condition})=>condition!=="supervised"):!(0,import_chunk_DPKGCXS5.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,before));return isNeeded&&(await Promise.
-resolve().then(()=>load("./queue-care-RC6SYD3T.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
-import_chunk_3RBSOS2I.withLock)((0,import_chunk_RRKK2KA3.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_DPKGCXS5.lookAtQueue)(root,
+some(({condition})=>condition!=="supervised"):!(0,import_chunk_QDLVSN2Y.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,before));return isNeeded&&(await Promise.
+resolve().then(()=>load("./queue-care-P2CJVLGS.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
+import_chunk_3RBSOS2I.withLock)((0,import_chunk_RRKK2KA3.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_QDLVSN2Y.lookAtQueue)(root,
 spec,this.memory);if(!mayGo||!(0,import_chunk_S7M4UBSY.exists)(paths.folder)||this.stop.signal.aborted||(0,import_chunk_EENKPOPM.readCancel)(paths))return void 0;
 const files=await this.files();const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),
 files};(0,import_chunk_L5OZSZHI.writeTurn)(paths,spec.id,turn);const fields={waited_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-this.since,live:atWork.length+1,max_live:spec.
@@ -7208,7 +7215,7 @@ if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))this.why??="state_vanished";e
 why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_QN5U73VO.renewLease)(paths);look()},import_chunk_6GO5RDBX.leaseMs);const onNudge=()=>{look();
 this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);process.off("SIGURG",onNudge)}}async end(){if(this.why!=="canceled")return;
 const{progress,claim}=this;progress.note("cancel_requested",{request:(0,import_chunk_EENKPOPM.readCancel)(claim.paths)??null},{queue:null});const tree={step:"no\
-ne",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-A4CSUWGF.js"));await concludeAsked(claim,{reason:"cancel\
+ne",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-GXOP67WX.js"));await concludeAsked(claim,{reason:"cancel\
 ed",exit:void 0,tree,reconciled:false},null);wakeBehind(claim.root,claim.spec,this.memory)}};function watchedOf({ahead,atWork}){const before=ahead.at(-1);return before?
 [before]:atWork.slice(0,import_chunk_6GO5RDBX.queueHeard).map(({id})=>id)}function noteOf({ahead,atWork,place}){const before=ahead.at(-1);const behind=before?[before]:
 atWork.slice(0,import_chunk_6GO5RDBX.queueNamed).map(({id})=>id);return{place,live:atWork.length,behind}}
@@ -7225,11 +7232,11 @@ examples.map(example=>`  job-companion ${example}`)].join("\n"));return`${parts.
 `}
 
 },
-"./verify-3NAYPMQV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_B6Y6BHUG=load("./chunk-B6Y6BHUG.js");var import_chunk_HR3GXE3S=load(
+"./verify-7UPCGIOC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
+"./chunk-DOH37MC3.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
 "./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
 "./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
@@ -7238,66 +7245,67 @@ examples.map(example=>`  job-companion ${example}`)].join("\n"));return`${parts.
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var order=["contradicted","un\
 verifiable","verified","recorded"];var rows=60;function claimsPage(view,verification,width){const{verdicts}=verification;const lines=[headline(view,verification)];
-if(verdicts.length>0){const shown=order.flatMap(result=>verdicts.filter(one=>one.result===result)).slice(0,rows);lines.push((0,import_chunk_B6Y6BHUG.renderTable)(
-{head:["RESULT","KIND","CLAIM","WHY"],rows:shown.map(rowOf)},width));if(verdicts.length>rows)lines.push(`... and ${verdicts.length-rows} more (--json tells all)`)}
-return`${lines.join("\n")}
+if(verdicts.length>0){const shown=order.flatMap(result=>verdicts.filter(one=>one.result===result)).slice(0,rows);lines.push(...shown.flatMap(one=>rowOf(one,width)));
+if(verdicts.length>rows)lines.push(`... and ${verdicts.length-rows} more (--json tells all)`)}return`${lines.join("\n")}
 `}function headline({id},{verdict,claims,verdicts,reason}){if(claims===null)return`${id}: ${verdict}: ${reason}`;const counts=order.map(result=>[countOf(verdicts,
 result),result]).filter(([count])=>count!==0);return`${id}: ${verdict}; it claims to be ${claims.status}
-${counts.map(pair=>pair.join(" ")).join(", ")}`}function rowOf({result,kind,claim,detail}){return[result,kind,(0,import_chunk_LXK2ZILE.excerpt)(claim,60),detail]}
-function claimsNotes(view,{rerun,unclaimed,block_error}){const notes=[];if(rerun)notes.push(`${rerun.command}: ${rerun.reason}, ${(0,import_chunk_UNGYPAP3.formatDuration)(
-rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&
-unclaimed.file_count>0)notes.push(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.showName),unclaimed.file_count)}`);if(unclaimed&&
-unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);notes.push(`commits that are not claimed: ${listed(
-commits,unclaimed.commit_count)}`)}if(block_error)notes.push(`see its result: ${import_chunk_I3DEZP3A.nextCommands.result(view.id,view.spec?.state_option??[])}`);
-return notes}function listed(names,total){const first=names.slice(0,5);return[...first,...total>first.length?[`and ${total-first.length} more`]:[]].join(", ")}function claimsDocument(view,verification){
-const{verdict,claims,verdicts,reason,block_error,rerun,unclaimed}=verification;const{state}=view;const counts=Object.fromEntries(order.map(result=>[result,countOf(
-verdicts,result)]));return{id:view.id,state:state.state,verdict,status:claims?.status??null,summary:claims?.summary??null,blocked_reason:claims?.blockedReason??
-null,open_issues:claims?.openIssues??[],counts,claims:verdicts,unclaimed,rerun:rerun&&rerunRecord(rerun),block_error,error:verdict==="verified"?null:{code:verdict,
-message:reason??messageOf(verdicts,verdict)},now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_EENKPOPM.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())}}function rerunRecord({isPassed,...rest}){return{passed:isPassed,...rest}}function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(
-({result})=>result===verdict);const more=others.length===0?"":` (and ${others.length} more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:
-verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===wanted).length}var verify={name:"verify",summary:"check what a job claims \
-to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",value:"CMD",help:"run the tests again in the folder of the job: words, or \
-a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_6GO5RDBX.limits.rerun,help:"how long --rerun may take (defau\
-lt 2m, at most 1h)"},...import_chunk_RLAEZAHM.common},notes:["Reads the completion block of the answer (result ID --claims): commits, changed files, tests, stat\
-us.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run;","--rerun runs your own command, on files that an\
- agent wrote.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise."].join("\n"),examples:["verify implement-mik3x9ab\
--4f7q2z",'verify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(
-root.folder);const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(text,"--rerun");const id=(0,import_chunk_YPCCD7EW.
-findJob)(root,input.words[0]??"");const view=await(0,import_chunk_PISISLGS.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_HZZY6FEB.isEnded)(
-view.state)){const wait=import_chunk_I3DEZP3A.nextCommands.wait(id,root.option);const notes=[`${id}: ${view.state.state}, there is nothing to verify yet; wait f\
-or it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.
-has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-757QDFQS.js"));const stop=new AbortController;const rerun=async cwd=>{
-const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-MM7MROSO.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.
-endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.verdict==="verified"?import_chunk_6PFAPK5K.
-exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("json"))return{code,json:claimsDocument(view,verification)};return{code,out:claimsPage(
-view,verification,context.width),notes:claimsNotes(view,verification)}}};
+${counts.map(pair=>pair.join(" ")).join(", ")}`}function rowOf({result,kind,claim,detail},width){const indent=14;const lines=(0,import_chunk_XFBNWBRB.wrap)(`${kind}\
+ ${(0,import_chunk_LXK2ZILE.excerpt)(claim,120)}: ${detail}`,Math.max(20,width-indent));return lines.map((line,n)=>(0,import_chunk_BOPSRWHI.cutToWidth)(`${(n===
+0?result:"").padEnd(indent)}${line}`,Math.max(20,width)))}function claimsNotes(view,{rerun,unclaimed,block_error}){const notes=[];if(rerun)notes.push(`${rerun.command}\
+: ${rerun.reason}, ${(0,import_chunk_UNGYPAP3.formatDuration)(rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].
+map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&unclaimed.file_count>0)notes.push(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.
+showName),unclaimed.file_count)}`);if(unclaimed&&unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);
+notes.push(`commits that are not claimed: ${listed(commits,unclaimed.commit_count)}`)}if(block_error)notes.push(`see its result: ${import_chunk_I3DEZP3A.nextCommands.
+result(view.id,view.spec?.state_option??[])}`);return notes}function listed(names,total){const first=names.slice(0,5);return[...first,...total>first.length?[`an\
+d ${total-first.length} more`]:[]].join(", ")}function claimsDocument(view,verification){const{verdict,claims,verdicts,reason,block_error,rerun,unclaimed}=verification;
+const{state}=view;const counts=Object.fromEntries(order.map(result=>[result,countOf(verdicts,result)]));return{id:view.id,state:state.state,verdict,status:claims?.
+status??null,summary:claims?.summary??null,blocked_reason:claims?.blockedReason??null,open_issues:claims?.openIssues??[],counts,claims:verdicts,unclaimed,rerun:rerun&&
+rerunRecord(rerun),block_error,error:verdict==="verified"?null:{code:verdict,message:reason??messageOf(verdicts,verdict)},now:(0,import_chunk_CL3BCQKO.isoNow)(),
+age_ms:(0,import_chunk_EENKPOPM.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())}}function rerunRecord({isPassed,...rest}){return{passed:isPassed,...rest}}
+function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(({result})=>result===verdict);const more=others.length===0?"":` (and ${others.length}\
+ more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===
+wanted).length}var verify={name:"verify",summary:"check what a job claims to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",
+value:"CMD",help:"run the tests again in the folder of the job: words, or a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_6GO5RDBX.
+limits.rerun,help:"how long --rerun may take (default 2m, at most 1h)"},...import_chunk_RLAEZAHM.common},notes:["Reads the completion block of the answer (resul\
+t ID --claims): commits, changed files, tests, status.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run\
+;","--rerun runs your own command, on files that an agent wrote.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise\
+."].join("\n"),examples:["verify implement-mik3x9ab-4f7q2z",'verify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.
+root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(
+text,"--rerun");const id=(0,import_chunk_YPCCD7EW.findJob)(root,input.words[0]??"");const view=await(0,import_chunk_5FOKRKRZ.refresh)(root.folder,id,true);if(view.
+damage===null&&!(0,import_chunk_HZZY6FEB.isEnded)(view.state)){const wait=import_chunk_I3DEZP3A.nextCommands.wait(id,root.option);const notes=[`${id}: ${view.state.
+state}, there is nothing to verify yet; wait for it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.
+exitCodes.pending,...input.has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-OINPP4QD.js"));const stop=new AbortController;
+const rerun=async cwd=>{const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-MM7MROSO.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");
+const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();
+if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.
+verdict==="verified"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("json"))return{code,json:claimsDocument(view,
+verification)};return{code,out:claimsPage(view,verification,context.width),notes:claimsNotes(view,verification)}}};
 
 },
-"./verify-757QDFQS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{verifyClaims:()=>verifyClaims});module.exports=stdin_exports;var import_chunk_7UFJRS7R=load("./chunk-7UFJRS7R.js");
-var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_PKLFTWLZ=load("./chunk-PKLFTWLZ.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");
-var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_EG6BC3VZ=load("./chunk-EG6BC3VZ.js");
-var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
-var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
-var import_chunk_4ON4EBX2=load("./chunk-4ON4EBX2.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");
-var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");
-var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
-var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");var import_node_path3=builtin(
-"node:path");function placeOf(spec,paths){const before=(0,import_chunk_PKLFTWLZ.readBefore)(paths)??null;const cwd=realOf(spec.cwd);const root=rootOf(spec,cwd,before?.
-git??null);const folder=root??cwd;const opened=openAt(spec,root);const isPlain=before!==null&&before.git===null&&before.reason===import_chunk_5PLEYAYI.notInGit;
-return{spec,paths,root:folder,below:isBelow(cwd,folder)?import_node_path2.default.relative(folder,cwd):"",names:new Set([folder,cwd,spec.cwd,...spec.worktree?[spec.
-worktree.path,spec.worktree.from]:[]]),git:"git"in opened?opened.git:null,reason:"git"in opened?null:opened.reason,before,knownTips:before===null?null:before.git?
-tipsOf(before.git):isPlain?[]:null,changes:recordedChanges(paths)}}function since(known,tips){return[...tips,...known.map(tip=>`^${tip}`)].map(line=>`${line}
+"./verify-OINPP4QD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{verifyClaims:()=>verifyClaims});module.exports=stdin_exports;var import_chunk_VPUATJ7O=load("./chunk-VPUATJ7O.js");
+var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_YJWCJVVL=load("./chunk-YJWCJVVL.js");var import_chunk_GVEZTPPZ=load("./chunk-GVEZTPPZ.js");
+var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_PCWSDVLX=load("./chunk-PCWSDVLX.js");var import_chunk_3LTPRSGR=load("./chunk-3LTPRSGR.js");
+var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
+var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_4ON4EBX2=load("./chunk-4ON4EBX2.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");
+var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
+var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");
+var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var import_node_path2=builtin(
+"node:path");var import_node_path3=builtin("node:path");function placeOf(spec,paths){const before=(0,import_chunk_YJWCJVVL.readBefore)(paths)??null;const cwd=realOf(
+spec.cwd);const root=rootOf(spec,cwd,before?.git??null);const folder=root??cwd;const opened=openAt(spec,root);const isPlain=before!==null&&before.git===null&&before.
+reason===import_chunk_5JK4ZPRS.notInGit;return{spec,paths,root:folder,below:isBelow(cwd,folder)?import_node_path2.default.relative(folder,cwd):"",names:new Set(
+[folder,cwd,spec.cwd,...spec.worktree?[spec.worktree.path,spec.worktree.from]:[]]),git:"git"in opened?opened.git:null,reason:"git"in opened?null:opened.reason,before,
+knownTips:before===null?null:before.git?tipsOf(before.git):isPlain?[]:null,changes:recordedChanges(paths)}}function since(known,tips){return[...tips,...known.map(
+tip=>`^${tip}`)].map(line=>`${line}
 `).join("")}function rootOf(spec,cwd,before){if(spec.worktree)return realOf(spec.worktree.path);if(before&&isBelow(cwd,before.root))return before.root;return(0,
 import_chunk_3S6B2MGW.findWorktree)(cwd)}function openAt(spec,root){if(root===void 0)return{reason:`${spec.cwd} is in no git work tree`};const folder=spec.worktree&&
-!(0,import_chunk_S7M4UBSY.isFolder)(root)?spec.worktree.from:root;return(0,import_chunk_HBYG2AYJ.openGit)(folder,{until:(0,import_chunk_CL3BCQKO.monotonicMs)()+
+!(0,import_chunk_S7M4UBSY.isFolder)(root)?spec.worktree.from:root;return(0,import_chunk_TBCWJDPA.openGit)(folder,{until:(0,import_chunk_CL3BCQKO.monotonicMs)()+
 import_chunk_6GO5RDBX.verifyMs})}function tipsOf({head,refs,elsewhere}){const tips=[head,...Object.values(refs??{}),...Object.values(elsewhere)];return[...new Set(
 tips.filter(tip=>tip!==null))]}function recordedChanges(paths){const read=(0,import_chunk_527JQF7V.readJson)(paths.resultRecord);const changes=read.kind==="ok"?
-read.value.changes:null;return(0,import_chunk_EG6BC3VZ.isChanges)(changes)?changes:null}function isBelow(folder,root){return folder===root||folder.startsWith(`${root}\
+read.value.changes:null;return(0,import_chunk_3LTPRSGR.isChanges)(changes)?changes:null}function isBelow(folder,root){return folder===root||folder.startsWith(`${root}\
 /`)}function realOf(folder){try{return(0,import_chunk_S7M4UBSY.realPath)(folder)}catch{return import_node_path2.default.resolve(folder)}}function judgeCommits(place,claimed){
 const{git}=place;const ours=claimed.filter(one=>isOurRepository(place,one.repo));const found=git&&ours.length>0?findObjects(git,ours):new Map;const judged=claimed.
 map(one=>{if(!ours.includes(one)){const elsewhere=`it is said to be in ${(0,import_chunk_FSRL2ASG.showName)(shown(one.repo??""))}; only the repository of the jo\
@@ -7329,10 +7337,10 @@ map((name,at)=>({kind:"file",claim:shown2(name),check:"it is another one than at
 result:"unverifiable",detail:"git ignores it, so nobody looked at it"}:judged[at]??{result:"unverifiable",detail:""}}))}function gather(place,commits){const{changes}=place;
 const committed=new Map([...namesInCommits(place,commits)].map(name=>[name,"a commit of the job changes it"]));const atEnd=changes?changedIn(changes,"when the j\
 ob ended"):new Map;if(changes&&isWhole(changes))return{atEnd,committed,now:null,doubt:null};const{before,spec,paths}=place;if(before===null)return{atEnd,committed,
-now:null,doubt:"what was there when the job started is not recorded"};const look=(0,import_chunk_5PLEYAYI.captureWorkspace)(spec.cwd,{exclude:[paths.root]});const compared=(0,
-import_chunk_EG6BC3VZ.compareWorkspace)(before,look,{mostFiles:import_chunk_6GO5RDBX.verifyFiles});const doubt=isWhole(compared)?null:compared.reason??"there is\
+now:null,doubt:"what was there when the job started is not recorded"};const look=(0,import_chunk_5JK4ZPRS.captureWorkspace)(spec.cwd,{exclude:[paths.root]});const compared=(0,
+import_chunk_3LTPRSGR.compareWorkspace)(before,look,{mostFiles:import_chunk_6GO5RDBX.verifyFiles});const doubt=isWhole(compared)?null:compared.reason??"there is\
  more than could be looked at";return{atEnd,committed,now:changedIn(compared,"now"),doubt}}function isWhole(changes){const isAsked=changes.reason===null||changes.
-reason===import_chunk_5PLEYAYI.notInGit;return changes.exact&&isAsked&&changes.files.length===changes.file_count}function changedIn({files},when){const changed=new Map;
+reason===import_chunk_5JK4ZPRS.notInGit;return changes.exact&&isAsked&&changes.files.length===changes.file_count}function changedIn({files},when){const changed=new Map;
 for(const{path:name,from,change,committed}of files){if(from!==void 0)changed.set(from,`renamed to ${shown2(name)} ${when}`);changed.set(name,`${change}${committed?
 " and committed":""} ${when}`)}return changed}function namesInCommits(place,commits){const{git,knownTips,changes}=place;const end=changes?.head.after??"";const tips=knownTips!==
 null&&/^[0-9a-f]{40,64}$/.test(end)?[...commits,end]:commits;if(!git||tips.length===0)return[];const range=knownTips===null?["--no-walk"]:[`--max-count=${import_chunk_6GO5RDBX.
@@ -7349,29 +7357,31 @@ void 0?void 0:`${shown2(inside)} in it: ${changed.get(inside)}`}function foreign
 /`.startsWith(`${paths.root}/`))return"it lies in the state folder, at which nobody looks";if(!git&&/(?:^|\/)(?:node_modules|\.git)(?:\/|$)/.test(name))return"i\
 t lies where nobody looks";if(!git||!(0,import_chunk_S7M4UBSY.isFolder)(root))return null;const owner=(0,import_chunk_3S6B2MGW.findWorktree)(import_node_path3.default.
 dirname(file));return owner===void 0||owner===root?null:`it lies in a repository of its own (${shown2(import_node_path3.default.relative(root,owner))})`}function ignoredOf(place,names){
-const{git,root}=place;if(!git||names.length===0||git.folder!==root)return new Set;const isIgnored=name=>{const answer=git.run(["ls-files","--others","--ignored",
-"--exclude-standard","-z","--",name]);return answer.ok?answer.bytes.length>0:answer.cut==="output"};return new Set(names.filter(name=>candidates(place,name).some(
-isIgnored)))}function shown2(name){return(0,import_chunk_FSRL2ASG.showName)((0,import_chunk_LXK2ZILE.excerpt)(name,400))}function judgeTests({tests,status},rerun){
-const hasFailure=tests.some(({result})=>result==="fail");const check=rerun?`${rerun.command} ends with 0`:"none: no command was named with --rerun";const verdicts=tests.
-map(({name:title,result})=>{const claim=`${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(title).replace(/\s+/g," "),200)}: ${result}`;return{
-kind:"test",claim,check,...judgeTest(result,rerun,hasFailure)}});if(!rerun||tests.length>0)return verdicts;const otherwise=status==="done"?"contradicted":"unver\
-ifiable";const{isPassed,reason}=rerun;const judged=isPassed===null?{result:"unverifiable",detail:reason}:{result:isPassed?"verified":otherwise,detail:reason};return[
-{kind:"test",claim:`no test is claimed, the work is ${status}`,check,...judged}]}function judgeTest(claimed,rerun,hasFailure){if(rerun===null)return{result:"rec\
-orded",detail:"not run again"};const{isPassed,reason:detail}=rerun;if(claimed==="skip")return{result:"recorded",detail:"said to be skipped"};if(isPassed===null)
-return{result:"unverifiable",detail};if(claimed==="fail")return{result:isPassed?"contradicted":"verified",detail};if(isPassed)return{result:"verified",detail};return hasFailure?
-{result:"unverifiable",detail:`${detail}, as the claimed failure makes it`}:{result:"contradicted",detail}}async function verifyClaims(view,rerun){const{spec,paths,
-state}=view;if(await(0,import_chunk_4ON4EBX2.isForged)(view))return nothing("its spec.json was changed, or comes from another user or machine: nothing in its re\
-cord can be trusted");const parsed=(0,import_chunk_7UFJRS7R.claimsOf)(view);if(parsed.kind==="fault"||spec===null)return parsed.kind==="fault"?nothing(parsed.error.
-message,parsed.error):nothing("its record cannot be read");const{claims}=parsed;const place=placeOf(spec,paths);const commits=judgeCommits(place,claims.commits);
-const files=judgeFiles(place,claims.filesChanged,commits.held);const again=rerun&&await rerun(spec.cwd);const verdicts=[judgeStatus(claims,state,spec),...commits.
-verdicts,...files,...judgeTests(claims,again),...claims.commands.map(recordCommand)];return{verdict:verdictOf(verdicts),claims,verdicts,reason:null,block_error:null,
-rerun:again,unclaimed:place.changes&&unclaimedOf(place,place.changes,claims)}}function nothing(reason,block_error=null){const empty={claims:null,verdicts:[],rerun:null,
-unclaimed:null};return{verdict:"unverifiable",reason,block_error,...empty}}function verdictOf(verdicts){const has=result=>verdicts.some(one=>one.result===result);
-return has("contradicted")?"contradicted":has("unverifiable")?"unverifiable":"verified"}function judgeStatus(claims,state,spec){const verdict={kind:"status",claim:claims.
-status,check:"how the job ended"};if(claims.status!=="done"){const why=claims.blockedReason===null?"":`: ${short(claims.blockedReason)}`;return{...verdict,result:"\
-recorded",detail:`said to be ${claims.status}${why}`}}if(state.state!=="done"){const error=state.error?` (${state.error.code})`:"";return{...verdict,result:"con\
-tradicted",detail:`the job is ${state.state}${error}`}}const unfinished=state.warnings.find(({code})=>code==="not_finished");if(unfinished)return{...verdict,result:"\
-contradicted",detail:short(unfinished.message)};return{...verdict,result:"verified",detail:spec.kind==="run"?`exit code ${state.exit_code}`:"the job is done"}}function recordCommand({
+const{git}=place;if(!git||names.length===0)return new Set;const told2=askIgnored(git,[...new Set(names.flatMap(name=>candidates(place,name)))]);return new Set(names.
+filter(name=>candidates(place,name).some(one=>told2.has(one))))}function askIgnored(git,names){const input=names.map(name=>`./${name}\0`).join("");const answer=git.
+run(["check-ignore","-z","--stdin"],{input});if(answer.ok)return new Set(answer.bytes.toString("utf8").split("\0").map(name=>name.slice(2)));const isStuck=answer.
+code!==null&&answer.code!==1&&names.length>1;return new Set(isStuck?names.flatMap(name=>[...askIgnored(git,[name])]):[])}function shown2(name){return(0,import_chunk_FSRL2ASG.
+showName)((0,import_chunk_LXK2ZILE.excerpt)(name,400))}function judgeTests({tests,status},rerun){const hasFailure=tests.some(({result})=>result==="fail");const check=rerun?
+`${rerun.command} ends with 0`:"none: no command was named with --rerun";const verdicts=tests.map(({name:title,result})=>{const claim=`${(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(title).replace(/\s+/g," "),200)}: ${result}`;return{kind:"test",claim,check,...judgeTest(result,rerun,hasFailure)}});
+if(!rerun||tests.length>0)return verdicts;const otherwise=status==="done"?"contradicted":"unverifiable";const{isPassed,reason}=rerun;const judged=isPassed===null?
+{result:"unverifiable",detail:reason}:{result:isPassed?"verified":otherwise,detail:reason};return[{kind:"test",claim:`no test is claimed, the work is ${status}`,
+check,...judged}]}function judgeTest(claimed,rerun,hasFailure){if(rerun===null)return{result:"recorded",detail:"not run again"};const{isPassed,reason:detail}=rerun;
+if(claimed==="skip")return{result:"recorded",detail:"said to be skipped"};if(isPassed===null)return{result:"unverifiable",detail};if(claimed==="fail")return{result:isPassed?
+"contradicted":"verified",detail};if(isPassed)return{result:"verified",detail};return hasFailure?{result:"unverifiable",detail:`${detail}, as the claimed failur\
+e makes it`}:{result:"contradicted",detail}}async function verifyClaims(view,rerun){const{spec,paths,state}=view;if(rerun?!await(0,import_chunk_4ON4EBX2.isOurs)(
+view):await(0,import_chunk_4ON4EBX2.isForged)(view))return nothing("its spec.json was changed, or comes from another user or machine: nothing in its record can \
+be trusted");const parsed=(0,import_chunk_VPUATJ7O.claimsOf)(view);if(parsed.kind==="fault"||spec===null)return parsed.kind==="fault"?nothing(parsed.error.message,
+parsed.error):nothing("its record cannot be read");const{claims}=parsed;const place=placeOf(spec,paths);const commits=judgeCommits(place,claims.commits);const files=judgeFiles(
+place,claims.filesChanged,commits.held);const again=rerun&&await rerun(spec.cwd);const verdicts=[judgeStatus(claims,state,spec),...commits.verdicts,...files,...judgeTests(
+claims,again),...claims.commands.map(recordCommand)];return{verdict:verdictOf(verdicts),claims,verdicts,reason:null,block_error:null,rerun:again,unclaimed:place.
+changes&&unclaimedOf(place,place.changes,claims)}}function nothing(reason,block_error=null){const empty={claims:null,verdicts:[],rerun:null,unclaimed:null};return{
+verdict:"unverifiable",reason,block_error,...empty}}function verdictOf(verdicts){const has=result=>verdicts.some(one=>one.result===result);return has("contradic\
+ted")?"contradicted":has("unverifiable")?"unverifiable":"verified"}function judgeStatus(claims,state,spec){const verdict={kind:"status",claim:claims.status,check:"\
+how the job ended"};if(claims.status!=="done"){const why=claims.blockedReason===null?"":`: ${short(claims.blockedReason)}`;return{...verdict,result:"recorded",detail:`\
+said to be ${claims.status}${why}`}}if(state.state!=="done"){const error=state.error?` (${state.error.code})`:"";return{...verdict,result:"contradicted",detail:`\
+the job is ${state.state}${error}`}}const unfinished=state.warnings.find(({code})=>code==="not_finished");if(unfinished)return{...verdict,result:"contradicted",
+detail:short(unfinished.message)};return{...verdict,result:"verified",detail:spec.kind==="run"?`exit code ${state.exit_code}`:"the job is done"}}function recordCommand({
 command,exitCode,note}){const code=exitCode===null?"no exit code":`exit code ${exitCode}`;const detail=note===null?code:`${code}: ${short(note)}`;return{kind:"c\
 ommand",claim:short(command),check:"none: no command of an agent is run",result:"recorded",detail}}var told=20;function unclaimedOf({below},changes,claims){const named=claims.
 filesChanged.map(one=>one.replace(/^(?:\.\/)+/,"").replace(/\/+$/,""));const claimed=new Set(below===""?named:[...named,...named.map(one=>`${below}/${one}`)]);const isClaimed=file=>{
@@ -7393,21 +7403,21 @@ exports=stdin_exports;var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./wait-3KP3SYQP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_XH42SMTO=load(
-"./chunk-XH42SMTO.js");var import_chunk_6GKZVAYV=load("./chunk-6GKZVAYV.js");var import_chunk_VTGGMN32=load("./chunk-VTGGMN32.js");var import_chunk_32MTA6CI=load(
-"./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_6BRJEGU3=load("./chunk-6BRJEGU3.js");var import_chunk_B6Y6BHUG=load(
-"./chunk-B6Y6BHUG.js");var import_chunk_32CEE554=load("./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load(
-"./chunk-OEPPXLHW.js");var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_VX67K4L3=load(
-"./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load(
-"./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load("./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load(
-"./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_F4YG5CRF=load("./chunk-F4YG5CRF.js");var import_chunk_EG6BC3VZ=load(
-"./chunk-EG6BC3VZ.js");var import_chunk_PII37J4B=load("./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load(
-"./chunk-2BIZXMTV.js");var import_chunk_W7HED5VZ=load("./chunk-W7HED5VZ.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_6MDRQJKZ=load(
-"./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
+"./wait-MZADVOFQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_F6T42YIF=load(
+"./chunk-F6T42YIF.js");var import_chunk_CHEFAQBS=load("./chunk-CHEFAQBS.js");var import_chunk_BK6GI3VP=load("./chunk-BK6GI3VP.js");var import_chunk_32MTA6CI=load(
+"./chunk-32MTA6CI.js");var import_chunk_3MGMFZ3C=load("./chunk-3MGMFZ3C.js");var import_chunk_YOSK3XJC=load("./chunk-YOSK3XJC.js");var import_chunk_32CEE554=load(
+"./chunk-32CEE554.js");var import_chunk_PG5AQQLM=load("./chunk-PG5AQQLM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_RLAEZAHM=load(
+"./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_OEPPXLHW=load("./chunk-OEPPXLHW.js");var import_chunk_35TQDG63=load(
+"./chunk-35TQDG63.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_VX67K4L3=load("./chunk-VX67K4L3.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
+"./chunk-6I474T6Z.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load(
+"./chunk-3BHDXNO3.js");var import_chunk_NHZQ27Y6=load("./chunk-NHZQ27Y6.js");var import_chunk_3LTPRSGR=load("./chunk-3LTPRSGR.js");var import_chunk_PII37J4B=load(
+"./chunk-PII37J4B.js");var import_chunk_FG4NKBTV=load("./chunk-FG4NKBTV.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_TIQZMBM4=load("./chunk-TIQZMBM4.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_N7SGVGWZ=load(
+"./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
 "./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load("./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load(
 "./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
@@ -7440,7 +7450,7 @@ root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);if(input.has("any")
 and --all together");const until=(0,import_chunk_ILRLY4JU.parseUntil)(input.text("until")??"terminal");const owner=input.text("owner")??import_chunk_ILIZNOH4.variables.
 owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_YPCCD7EW.findJob)(root,word)))]:liveOrLatest(context,root,owner,input.
 has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jo\
-bs without saying how: add --any (the first) or --all`)}return(0,import_chunk_XH42SMTO.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
+bs without saying how: add --any (the first) or --all`)}return(0,import_chunk_F6T42YIF.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
 input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??
 null,isJson:input.has("json")})}};function liveOrLatest(context,root,owner,isMany){const isOurs=id=>{const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.
 jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.value.owner===owner};const live=isMany?(0,import_chunk_YPCCD7EW.listActive)(root.folder).
@@ -7449,11 +7459,11 @@ import_chunk_TACSUHSQ.requireNewest)(root,owner,"a job to wait for");if(newest.l
 (timers aside)":"";context.tell(`waiting for ${newest.id}, the newest of ${newest.live.length} live jobs${aside}`)}return[newest.id]}
 
 },
-"./watch-CSM3OWZZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_74ME3HTL=load(
-"./chunk-74ME3HTL.js");var import_chunk_4L76UZH5=load("./chunk-4L76UZH5.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6DHAH5QL=load(
-"./chunk-6DHAH5QL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_GNKOY4W4=load("./chunk-GNKOY4W4.js");var import_chunk_5D4XELJN=load(
+"./watch-CQFEZLPE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_7VJPP3D2=load(
+"./chunk-7VJPP3D2.js");var import_chunk_XX754PCA=load("./chunk-XX754PCA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_WA2BFERL=load(
+"./chunk-WA2BFERL.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_RLAEZAHM=load("./chunk-RLAEZAHM.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_M53KQDBY=load("./chunk-M53KQDBY.js");var import_chunk_5D4XELJN=load(
 "./chunk-5D4XELJN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_I3DEZP3A=load(
 "./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
 "./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
@@ -7469,24 +7479,24 @@ nt",value:"N",range:import_chunk_6GO5RDBX.limits.watchTolerate,help:"so many loo
 help:"look once, now; no job: 0 it holds, 2 not yet, 3 it failed or cannot be looked at"},repeat:{kind:"flag",help:"tell every change until --for is over, inste\
 ad of ending at the first verdict"},foreground:{kind:"flag",help:"stay, print one JSON line for each change, exit with the verdict"},...import_chunk_RLAEZAHM.launchOptions}}
 var watch={name:"watch",summary:"wait for a condition: a file, a page, a check, another job, ...",form:"KIND ... --for D [options]",words:{min:1,max:1},options:import_chunk_RLAEZAHM.
-common,notes:`Kinds: ${import_chunk_GNKOY4W4.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h",
+common,notes:`Kinds: ${import_chunk_M53KQDBY.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h",
 "watch --help","watch file --help"],async choose(args){const[word,...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const kind=word===
-void 0?void 0:await(0,import_chunk_GNKOY4W4.loadWatch)(word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(
-void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_GNKOY4W4.watchIds.map(import_chunk_GNKOY4W4.loadWatch));const width=Math.max(...import_chunk_GNKOY4W4.
+void 0?void 0:await(0,import_chunk_M53KQDBY.loadWatch)(word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(
+void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_M53KQDBY.watchIds.map(import_chunk_M53KQDBY.loadWatch));const width=Math.max(...import_chunk_M53KQDBY.
 watchIds.map(id=>id.length));const rows=kinds.flatMap(kind=>kind?[`${kind.id.padEnd(width)}  ${kind.summary}`]:[]);return{...watch,notes:`${rows.join("\n")}
 
 Each has a page of its own: watch KIND --help.`,examples:kinds.flatMap(kind=>kind?.examples.slice(0,1)??[])}}function unknownKind(word){const came=word===void 0?
 "cannot watch without a condition":word.startsWith("-")?`cannot take ${word} there: what to watch comes first`:`cannot watch ${JSON.stringify(word)}: there is n\
-o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_GNKOY4W4.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_M53KQDBY.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-L5HQTSLL.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_74ME3HTL.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_74ME3HTL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_6DHAH5QL.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_4L76UZH5.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-XEJ2RX3X.js"))).follow(context,root,launched.id);return(0,import_chunk_4L76UZH5.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_4L76UZH5.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-PRWVFK6F.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_7VJPP3D2.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_7VJPP3D2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_WA2BFERL.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_XX754PCA.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-SJOLHBNJ.js"))).follow(context,root,launched.id);return(0,import_chunk_XX754PCA.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_XX754PCA.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_6GO5RDBX.toolGraceMs,maxOutputBytes:import_chunk_6GO5RDBX.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -7494,7 +7504,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_DOH37MC3.checkRoot)(root.folder);return(0,import_chunk_YPCCD7EW.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_4L76UZH5.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_XX754PCA.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -7502,13 +7512,13 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-XEJ2RX3X.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_NYJVJD74=load("./chunk-NYJVJD74.js");var import_chunk_OEPPXLHW=load(
-"./chunk-OEPPXLHW.js");var import_chunk_WSRAE5IV=load("./chunk-WSRAE5IV.js");var import_chunk_TZ4YZEGD=load("./chunk-TZ4YZEGD.js");var import_chunk_FKEDTWPK=load(
+"./watch-foreground-SJOLHBNJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_DIOASCTS=load("./chunk-DIOASCTS.js");var import_chunk_OEPPXLHW=load(
+"./chunk-OEPPXLHW.js");var import_chunk_35TQDG63=load("./chunk-35TQDG63.js");var import_chunk_TZ4YZEGD=load("./chunk-TZ4YZEGD.js");var import_chunk_FKEDTWPK=load(
 "./chunk-FKEDTWPK.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_ZX7KBW5C=load("./chunk-ZX7KBW5C.js");var import_chunk_6I474T6Z=load(
 "./chunk-6I474T6Z.js");var import_chunk_QWINQQDJ=load("./chunk-QWINQQDJ.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load(
-"./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load(
-"./chunk-PISISLGS.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
+"./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load(
+"./chunk-5FOKRKRZ.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ZTK3JAK3=load(
 "./chunk-ZTK3JAK3.js");var import_chunk_AJRNZQVF=load("./chunk-AJRNZQVF.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_HZZY6FEB=load(
 "./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
@@ -7528,15 +7538,15 @@ isHeard)(0,import_chunk_7MO73M4R.noteCollected)(view,"wait");return{code}}functi
 return(0,import_chunk_OEPPXLHW.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience},()=>new Promise((resolve,reject)=>{
 let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=(0,import_chunk_3BHDXNO3.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,
 lookMs);const end=view=>{clearInterval(timer);unwatch();release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}\
-: canceling job ${id}`);const request={owner:import_chunk_ILIZNOH4.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_NYJVJD74.cancelJob)(
-root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_WSRAE5IV.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
+: canceling job ${id}`);const request={owner:import_chunk_ILIZNOH4.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_DIOASCTS.cancelJob)(
+root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_35TQDG63.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
 then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-L5HQTSLL.js": function (module, exports) {
+"./watch-once-PRWVFK6F.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_TZ4YZEGD=load("./chunk-TZ4YZEGD.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_2VV5USI7=load("./chunk-2VV5USI7.js");var import_chunk_QWINQQDJ=load("./chunk-QWINQQDJ.js");var import_chunk_DAOF27DW=load(
-"./chunk-DAOF27DW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_PISISLGS=load("./chunk-PISISLGS.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FKEDTWPK.js");var import_chunk_IK7OA2HS=load("./chunk-IK7OA2HS.js");var import_chunk_QWINQQDJ=load("./chunk-QWINQQDJ.js");var import_chunk_DAOF27DW=load(
+"./chunk-DAOF27DW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_5FOKRKRZ=load("./chunk-5FOKRKRZ.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_3RBSOS2I=load("./chunk-3RBSOS2I.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HZZY6FEB=load("./chunk-HZZY6FEB.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load("./chunk-6GO5RDBX.js");var import_chunk_5Z3IZCRM=load(
@@ -7545,7 +7555,7 @@ then(({views})=>end(views[0]),reject)}))}
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful};async function lookNow(context,kind,input,place){const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_2VV5USI7.attempt)(kind,read.input,start,{place:{
+onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_IK7OA2HS.attempt)(kind,read.input,start,{place:{
 root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_ILIZNOH4.callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.
 signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.
 evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.
@@ -7554,12 +7564,12 @@ seen.evidence)}
 `,json:input.has("json")?json:void 0}}finally{release()}}
 
 },
-"./worktree-CWVUNNGP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{addWorktree:()=>import_chunk_6MDRQJKZ.addWorktree,isDirtyTree:()=>import_chunk_6MDRQJKZ.isDirtyTree,planWorktree:()=>import_chunk_6MDRQJKZ.
-planWorktree,realPlace:()=>import_chunk_6MDRQJKZ.realPlace,removeWorktree:()=>import_chunk_6MDRQJKZ.removeWorktree,takeOverCommands:()=>import_chunk_6MDRQJKZ.takeOverCommands,
-undoWorktree:()=>import_chunk_6MDRQJKZ.undoWorktree,worktreeWork:()=>import_chunk_6MDRQJKZ.worktreeWork});module.exports=stdin_exports;var import_chunk_6MDRQJKZ=load(
-"./chunk-6MDRQJKZ.js");var import_chunk_5PLEYAYI=load("./chunk-5PLEYAYI.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_HBYG2AYJ=load("./chunk-HBYG2AYJ.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_LXK2ZILE=load(
+"./worktree-ZQOMW4HB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{addWorktree:()=>import_chunk_N7SGVGWZ.addWorktree,isDirtyTree:()=>import_chunk_N7SGVGWZ.isDirtyTree,planWorktree:()=>import_chunk_N7SGVGWZ.
+planWorktree,realPlace:()=>import_chunk_N7SGVGWZ.realPlace,removeWorktree:()=>import_chunk_N7SGVGWZ.removeWorktree,takeOverCommands:()=>import_chunk_N7SGVGWZ.takeOverCommands,
+undoWorktree:()=>import_chunk_N7SGVGWZ.undoWorktree,worktreeWork:()=>import_chunk_N7SGVGWZ.worktreeWork});module.exports=stdin_exports;var import_chunk_N7SGVGWZ=load(
+"./chunk-N7SGVGWZ.js");var import_chunk_5JK4ZPRS=load("./chunk-5JK4ZPRS.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_6GO5RDBX=load(
 "./chunk-6GO5RDBX.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(

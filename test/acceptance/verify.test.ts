@@ -104,12 +104,12 @@ test('what cannot be told from here is unverifiable: another repository, an igno
   const staff = makeStaff(workspace);
   const away = join(workspace.base, 'away');
   staff.act(
-    `mkdir dist; echo x >dist/out.js; git init -q inner; echo y >inner/y.txt
+    `mkdir dist; echo x >dist/out.js; ln -s /nowhere out; git init -q inner; echo y >inner/y.txt
 git init -q '${away}'; git -C '${away}' -c user.name=a -c user.email=a@b commit -q --allow-empty -m Away; AWAY=$(git -C '${away}' rev-parse HEAD)
 GIT_COMMITTER_DATE='2001-01-01T00:00:00Z' git commit -q --allow-empty -m Dated; DATED=$(git rev-parse HEAD)
 ${claim({
   commits: [{ sha: '$AWAY', repo: away }, { sha: '$DATED' }],
-  filesChanged: ['dist/out.js', 'inner/z.txt', '.job-state/jobs'],
+  filesChanged: ['dist/out.js', 'dist/gone.js', 'out/x', 'inner/z.txt', '.job-state/jobs'],
 })}`,
   );
   const job = await staff.launch('implement');
@@ -117,14 +117,44 @@ ${claim({
   const found = await verify(workspace, job.id);
   assert.deepEqual(
     found.rows.map((row) => row.split(': ').at(-1)),
-    ['verified', ...Array(5).fill('unverifiable')],
+    ['verified', ...Array(4).fill('unverifiable'), 'contradicted', ...Array(2).fill('unverifiable')],
     found.details.join('\n'),
   );
   assert.match(
     found.details.join('\n'),
-    /only the repository of the job.*\n.*before the job started\n.*ignores it.*\n.*repository of its own.*\n.*state folder/,
+    /only the repository of the job.*\n.*before the job started\n.*ignores it.*\n.*ignores it.*\n.*as it was.*\n.*repository of its own.*\n.*state folder/,
   );
-  assert.deepEqual([found.code, found.verdict, found.reply.error?.code], [3, 'unverifiable', 'unverifiable']);
+  assert.deepEqual([found.code, found.verdict], [3, 'contradicted']);
+
+  staff.act(claim({ filesChanged: ['dist/out.js'] }));
+  const other = await staff.launch('implement');
+  assert.equal((await run(workspace, ['wait', other.id])).code, 0);
+  const open = await verify(workspace, other.id);
+  assert.deepEqual([open.code, open.verdict, open.reply.error?.code], [3, 'unverifiable', 'unverifiable']);
+});
+
+test('of a worktree that was merged and removed, commits and files still hold', async (t) => {
+  const workspace = makeWorkspace(t);
+  const staff = makeStaff(workspace);
+  staff.act(
+    `${commitA}${claim({ commits: [{ sha: '$NEW', subject: 'Add a' }, { sha: '$OLD' }], filesChanged: ['a.txt', 'README.md'] })}`,
+  );
+  const job = await staff.launch('implement', ['--prompt', 'x', '--worktree']);
+  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+  const judged = ['verified', 'verified', 'contradicted', 'verified', 'contradicted'];
+  assert.deepEqual(
+    (await verify(workspace, job.id)).rows.map((row) => row.split(': ').at(-1)),
+    judged,
+  );
+  const { path, branch } = job.json<{ worktree: { path: string; branch: string } }>('spec.json').worktree;
+  workspace.git('merge', '-q', branch);
+  workspace.git('worktree', 'remove', '--force', path);
+  workspace.git('branch', '-q', '-D', branch);
+  const found = await verify(workspace, job.id, ['--rerun', 'true']);
+  assert.deepEqual(
+    found.rows.map((row) => row.split(': ').at(-1)),
+    [...judged, 'unverifiable'],
+  );
 });
 
 test('what the caller changes after the end, and takes back, changes no verdict', async (t) => {

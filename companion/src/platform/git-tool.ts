@@ -164,7 +164,9 @@ function runGit(
   const [verb = '', ...words] = args;
   if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: 'time' };
   const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
-  const done = spawnSync(program, ['--no-pager', '--literal-pathspecs', ...settings, ...safe], {
+  // The one command that takes no patterns refuses to be told so.
+  const literal = verb === 'check-ignore' ? [] : ['--literal-pathspecs'];
+  const done = spawnSync(program, ['--no-pager', ...literal, ...settings, ...safe], {
     cwd: folder,
     env: gitEnvironment(folder),
     input: call.input ?? '',

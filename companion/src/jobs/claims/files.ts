@@ -138,16 +138,28 @@ function foreign({ root, paths, git }: ClaimsPlace, name: string): string | null
     : `it lies in a repository of its own (${shown(path.relative(root, owner))})`;
 }
 
-/** Of these names, those that git was told to ignore (and does not track). */
+/** Of these names, those that git was told to ignore (and does not track), whether they are there or not. */
 function ignoredOf(place: ClaimsPlace, names: readonly string[]): Set<string> {
-  const { git, root } = place;
-  if (!git || names.length === 0 || git.folder !== root) return new Set();
-  const wanted = [...new Set(names.flatMap((name) => candidates(place, name)))];
-  const answer = git.run(['ls-files', '--others', '--ignored', '--exclude-standard', '-z', '--', ...wanted]);
-  const told = answer.ok ? answer.bytes.toString('utf8').split('\0') : [];
-  const isIgnored = (name: string): boolean =>
-    told.some((one) => one === name || one.startsWith(name.endsWith('/') ? name : `${name}/`));
-  return new Set(names.filter((name) => candidates(place, name).some(isIgnored)));
+  const { git } = place;
+  if (!git || names.length === 0) return new Set();
+  const told = askIgnored(git, [...new Set(names.flatMap((name) => candidates(place, name)))]);
+  return new Set(names.filter((name) => candidates(place, name).some((one) => told.has(one))));
+}
+
+function askIgnored(git: Git, names: readonly string[]): Set<string> {
+  // None of them is the beginning of a pattern.
+  const input = names.map((name) => `./${name}\0`).join('');
+  const answer = git.run(['check-ignore', '-z', '--stdin'], { input });
+  if (answer.ok)
+    return new Set(
+      answer.bytes
+        .toString('utf8')
+        .split('\0')
+        .map((name) => name.slice(2)),
+    );
+  // At a name behind a link git gives up altogether.
+  const isStuck = answer.code !== null && answer.code !== 1 && names.length > 1;
+  return new Set(isStuck ? names.flatMap((name) => [...askIgnored(git, [name])]) : []);
 }
 
 function shown(name: string): string {
