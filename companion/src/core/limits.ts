@@ -164,7 +164,7 @@ export const lateShare = 0.8;
 export const idleWaitMs = 30 * minute;
 export const idleGraceMs = minute;
 /** Finished jobs that `idle-check` looks at for those that nobody has collected, and names at most. */
-export const idleScan = 500;
+export const idleScan = 200;
 export const uncollectedShown = 20;
 /** The whole document that `idle-check --json` prints, and lines of its page. */
 export const idleBytes = 16 * kib;
