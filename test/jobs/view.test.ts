@@ -35,6 +35,10 @@ const age = (file: string, ms: number) => utimesSync(file, (Date.now() - ms) / 1
 const recent = { created_at: new Date().toISOString() };
 const claimed = { isClaimed: true };
 
+const queued = { ...makeSpec(), max_live: 2, deadline_ms: 1, deadline_mono_ms: 1 };
+const watching = { kind: 'watch' as const, run: null, watch: { condition: 'file' } as never };
+const forgedTurn = { at: '2023-11-14T22:13:20.000Z', boot_id: 'b', mono_ms: 1, files: {}, mac: '0'.repeat(64) };
+
 const cases: Case[] = [
   { is: 'ended', when: 'its state is an outcome', files: { spec: makeSpec(), state: makeState({ state: 'done' }) } },
   { is: 'ended', when: 'its spec is lost but its outcome is there', files: { state: makeState({ state: 'failed' }) } },
@@ -190,6 +194,42 @@ const cases: Case[] = [
     files: { spec: makeSpec({ launcher: dead }) },
     after: ({ spec }) => age(spec, 11_000),
   },
+  // A job that waits for its turn: it is never lost by waiting, whatever became of its worker and of the machine.
+  { is: 'supervised', when: 'it is queued and its worker lives', files: { spec: queued, launch: launch(alive) } },
+  { is: 'unclaimed', when: 'it is queued and its worker is gone', files: { spec: queued, worker: worker(dead) } },
+  {
+    is: 'unclaimed',
+    when: 'it is queued and the machine was restarted',
+    files: { spec: queued, launch: launch(otherBoot) },
+  },
+  {
+    is: 'unclaimed',
+    when: 'it is a queued watch, its worker is gone and its limit would be over, counted from launch',
+    files: { spec: { ...queued, ...watching }, worker: worker(dead) },
+  },
+  {
+    is: 'unseen',
+    when: 'it is queued, its worker cannot be seen and its lease is stale, however old it is',
+    files: { spec: queued, launch: launch(elsewhere), lease: {} },
+    after: ({ lease }) => age(lease, 3_600_000),
+  },
+  {
+    is: 'unclaimed',
+    when: 'it is queued and somebody forged its turn',
+    files: { spec: { ...queued, ...watching }, worker: worker(dead), turn: forgedTurn },
+  },
+  {
+    is: 'never_started',
+    when: 'it is queued and its launcher died before a worker existed',
+    files: { spec: { ...queued, launcher: dead } },
+    after: ({ spec }) => age(spec, 11_000),
+  },
+  {
+    is: 'lost',
+    when: 'it is queued, and was started all the same',
+    files: { spec: queued, worker: worker(dead, dead) },
+    ...claimed,
+  },
   { is: 'starting', when: 'its launch.json is damaged', files: { spec: makeSpec(), launch: '{' } },
 ];
 
@@ -236,6 +276,11 @@ test('a job whose folder is gone is no damaged job', (t) => {
 test('before the first word of a worker a job is starting, since its spec was made', () => {
   const { state, rev, seq, created_at } = earlyState(jobId, makeSpec({ created_at: '2024-01-01T00:00:00.000Z' }));
   assert.deepEqual([state, rev, seq, created_at], ['starting', 0, 0, '2024-01-01T00:00:00.000Z']);
+});
+
+test('before the first word of a worker a job with a queue is queued, and a timer is not', () => {
+  assert.equal(earlyState(jobId, queued).state, 'queued');
+  assert.equal(earlyState(jobId, { ...queued, kind: 'timer' }).state, 'starting');
 });
 
 test('only outcomes are an end', () => {

@@ -134,7 +134,7 @@ async function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): P
     cancel: nextCommands.cancel(id, root.option),
   };
   const timer = await timerOf(root, id);
-  const queue = input.has('max-live') ? await queueOf(root, id) : undefined;
+  const queue = isNew && input.has('max-live') ? await queueOf(root, id) : undefined;
   if (input.has('json')) {
     return {
       code: exitCodes.done,

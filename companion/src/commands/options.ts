@@ -40,7 +40,7 @@ export const launchOptions = {
     kind: 'count',
     value: 'N',
     range: limits.maxLive,
-    help: 'start it when fewer than N jobs of this owner are at work; until then it is queued, in order',
+    help: 'start it when fewer than N jobs of this owner are at work; until then it is queued, in order, and its hard limit counts from its turn',
   },
   'id-only': { kind: 'flag', help: 'print the id and a newline, nothing else' },
   ...common,

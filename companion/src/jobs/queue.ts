@@ -138,7 +138,6 @@ function isSilent(memory: QueueMemory, paths: JobPaths, id: string): boolean {
 }
 
 function forgetGone(memory: QueueMemory, active: readonly string[]): void {
-  if (memory.members.size <= active.length) return;
   const there = new Set(active);
   for (const known of [memory.members, memory.silent, memory.unsettled])
     for (const id of known.keys()) if (!there.has(id)) known.delete(id);
