@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "131bab8eae61d0f0";
+const buildId = "214fde19da87ff78";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -134,9 +134,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-C5ANTILP.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-T3E7S6MX.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-3QJII5AJ.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-2EBN5BHX.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-DP2QYRYD.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_ILIZNOH4.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -255,12 +255,12 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_MO4O7IMQ=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-IRXZXFB6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_QAJ4UPE7=load("./chunk-QAJ4UPE7.js");var import_chunk_VCSX6JKB=load(
-"./chunk-VCSX6JKB.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_Y4WSZBNT=load(
-"./chunk-Y4WSZBNT.js");var import_chunk_WNOCO3GO=load("./chunk-WNOCO3GO.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VGMPMA27=load(
-"./chunk-VGMPMA27.js");var import_chunk_ZN4H5CQZ=load("./chunk-ZN4H5CQZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
-"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load(
+"./ask-5C7EIFLE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_EIUDWQWK=load("./chunk-EIUDWQWK.js");var import_chunk_3XX2OMJ6=load(
+"./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
+"./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
+"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load(
 "./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_G2IV7FBW=load("./chunk-G2IV7FBW.js");var import_chunk_AG6AT4DF=load(
@@ -273,7 +273,7 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_MO4O7IMQ=load("./
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_QAJ4UPE7.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_EIUDWQWK.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -289,10 +289,10 @@ makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With
 "./chunk-JSBRDJBE.js");
 
 },
-"./cancel-JLEYHNJF.js": function (module, exports) {
+"./cancel-WNWNXEFB.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_3DNUD4GN=load("./chunk-3DNUD4GN.js");var import_chunk_3ASXKRAI=load(
 "./chunk-3ASXKRAI.js");var import_chunk_SRCRCAW2=load("./chunk-SRCRCAW2.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_HSNI324A=load(
+"./chunk-T4JNAPAO.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_HSNI324A=load(
 "./chunk-HSNI324A.js");var import_chunk_4D5VWV46=load("./chunk-4D5VWV46.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
 "./chunk-NH24TB6P.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load(
 "./chunk-3BHDXNO3.js");var import_chunk_YWZJ3NCR=load("./chunk-YWZJ3NCR.js");var import_chunk_YP7ANYIH=load("./chunk-YP7ANYIH.js");var import_chunk_YPEOQMX4=load(
@@ -310,7 +310,7 @@ makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With
 "./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var cancel={name:"cancel",summary:"end a job and its whole process tree",form:"ID [\
 --why TEXT]",words:{min:1,max:1},options:{why:{kind:"text",value:"TEXT",help:"kept in the record"},owner:{kind:"text",value:"NAME",help:"who asks (default: JOB_\
-OWNER)"},...import_chunk_TYK3XDTR.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
+OWNER)"},...import_chunk_NGJTMVWE.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
 examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.
 checkRoot)(root.folder);const id=(0,import_chunk_YPCCD7EW.requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_HSNI324A.cancelJob)(root.folder,
 id,{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null,why:input.text("why")??null});const{state,paths}=reply.view;const json={id,result:reply.
@@ -629,6 +629,53 @@ default.resolve(root,text.replace(/^gitdir:\s*<>/,"").trim())}function*indexName
 readUInt16BE(at+head-2)&16384)!==0;at+=isExtended?head+2:head;let kept=0;if(version===4){let byte=bytes[at++]??0;let strip=byte&127;while(byte&128){byte=bytes[at++]??
 0;strip=strip+1<<7|byte&127}kept=Math.max(0,name.length-strip)}const end=bytes.indexOf(0,at);if(end<0)return;name=name.slice(0,kept)+bytes.toString("latin1",at,
 end);at=version===4?end+1:start+(end-start+8&~7);yield name}}
+
+},
+"./chunk-3XX2OMJ6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_SDZ6GRT6=load("./chun\
+k-SDZ6GRT6.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_G2IV7FBW=load("./ch\
+unk-G2IV7FBW.js");var import_chunk_AG6AT4DF=load("./chunk-AG6AT4DF.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./\
+chunk-I3DEZP3A.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("\
+./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_I3DEZP3A.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_I3DEZP3A.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_VNGCQAMP.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_VNGCQAMP.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_VNGCQAMP.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_SDZ6GRT6.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
+worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
+import_chunk_SDZ6GRT6.launchWords)(input),notify:await(0,import_chunk_SDZ6GRT6.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.
+durationOrDefault("timeout"),killGraceMs:import_chunk_VNGCQAMP.limits.staffKillGrace.default,maxOutputBytes:import_chunk_VNGCQAMP.limits.maxOutput.default,firstOutputMs:job.
+firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??
+null,onStall:job.onStall??(0,import_chunk_SDZ6GRT6.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.
+dir,baseline:{}}:null,warnings:[...(0,import_chunk_K4TUF4DS.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
+false,credentials:(0,import_chunk_AG6AT4DF.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_G2IV7FBW.settleLost)(root.folder);const admit=async()=>{
+const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_GOEWEAJE.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.
+cwd);return(0,import_chunk_SDZ6GRT6.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){const given=input.
+text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,undoHandback}=await Promise.
+resolve().then(()=>load("./handback-HBGOHVDA.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.cwd,cwd:job.cwd,worktree,
+stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(root,plan),undo:()=>undoHandback(
+plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-YKIB3YAN.js"));const root=(0,import_chunk_3S6B2MGW.
+findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){
+if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared\
+ with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_K4TUF4DS.requireFreeConversation)(
+root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_G2IV7FBW.findNeighbours)(root,staff,request.
+cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_G2IV7FBW.neighbourWarning)(id,(0,import_chunk_G2IV7FBW.modeOf)(root.folder,id))),told:id=>(0,import_chunk_G2IV7FBW.
+tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_K4TUF4DS.makeStaffPart)({...words,stateRoot:context.
+root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
+const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_2RCOSEOF.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
+text("profile")}
 
 },
 "./chunk-3YJRILRR.js": function (module, exports) {
@@ -1945,23 +1992,6 @@ slice(0,limit),more:wanted.length>limit,missed:!isWhole&&first>after+1}}}functio
 bytes.indexOf(10)+1;return offset>0&&from===0?[]:(0,import_chunk_PS6MWT7T.eventsIn)(bytes.toString("utf8",from),offset+from)}
 
 },
-"./chunk-DJNEQSOY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-373OUEJO.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-46Y44QHP.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-3T6FN463.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-VMQXL3ZA.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-OMZ4A6MF.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-TKJR22QY.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-IRXZXFB6.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-GLAUANWS.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-4KGQ6ZRJ.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-ECGOWTF4.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-DHVYCCIS.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-LKSZBMPE.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-JLEYHNJF.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-MGAROZPR.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-ZYUWBSVQ.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-FRQU3UNR.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-ZW53REDI.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-TQIQ7JUS.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-QUIAW4UZ.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-PHWDABHN.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-WDCQZ7CG.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-MRNHNURO.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-2XZT25YA.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
-
-},
 "./chunk-DOH37MC3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{checkRoot:()=>checkRoot,ensureRoot:()=>ensureRoot,locateRoot:()=>locateRoot,requirePlace:()=>requirePlace});module.
 exports=stdin_exports;var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load(
@@ -2075,6 +2105,19 @@ import_chunk_527JQF7V.readJson)(file);if(read.kind!=="ok")return read;const name
 ok",value:read.value}:{kind:"damaged",reason:`${name}: ${reason}`}}function isObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}
 function isAbsent(value){return value===void 0||value===null}function isNotice(value){return isObject(value)&&typeof value.code==="string"&&typeof value.message===
 "string"}function isWords(value){return Array.isArray(value)&&value.length>0&&value.every(word=>typeof word==="string")}
+
+},
+"./chunk-EIUDWQWK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_3XX2OMJ6=load("./chunk-3XX2OMJ6.js");
+var import_chunk_VH4M67PY=load("./chunk-VH4M67PY.js");var import_chunk_GQN5AXPO=load("./chunk-GQN5AXPO.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");
+var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_NGJTMVWE.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_NGJTMVWE.writerOptions,...import_chunk_NGJTMVWE.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_3XX2OMJ6.taskOf)(context,input);const words=(0,import_chunk_GQN5AXPO.onceWords)(id,input,
+(0,import_chunk_GQN5AXPO.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_GQN5AXPO.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_VH4M67PY.folderOf)(context,input);const staff=(0,import_chunk_3XX2OMJ6.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_3XX2OMJ6.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-EO4H3H33.js": function (module, exports) {
@@ -2319,6 +2362,23 @@ null?null:`${fault} (${file})`}catch{return`its settings ${file} are not underst
 return{text:null};const read=(0,import_chunk_527JQF7V.readRange)((0,import_chunk_S7M4UBSY.realPath)(file),0,policyBytes);if(!read)return{fault:"are no regular f\
 ile"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString("utf8")}}catch(error){return{fault:`\
 cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
+
+},
+"./chunk-GQN5AXPO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_SDZ6GRT6.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_SDZ6GRT6.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_CJ2NAPYJ.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RRKK2KA3.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_SDZ6GRT6.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
 "./chunk-GZHJJTKU.js": function (module, exports) {
@@ -2979,6 +3039,30 @@ length>=open.length}function*linesOf(text){for(let from=0;from<text.length;){con
 line:text.slice(from,end),from,next:end+1};from=end+1}}
 
 },
+"./chunk-NGJTMVWE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{common:()=>common,launchOptions:()=>launchOptions,onStallOption:()=>onStallOption,ownerOption:()=>ownerOption,staffOptions:()=>staffOptions,
+writerOptions:()=>writerOptions});module.exports=stdin_exports;var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var common={"state-dir":{kind:"text",value:"\
+DIR",help:"state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"},json:{kind:"flag",help:"print one JSON document"},help:{kind:"flag",help:"show\
+ this help"}};var ownerOption={owner:{kind:"text",value:"NAME",help:'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'}};var launchOptions={
+owner:{kind:"text",value:"NAME",help:"who this job belongs to (default: JOB_OWNER)"},label:{kind:"text",value:"TEXT",help:"a few words for people"},"once-key":{
+kind:"text",value:"KEY",help:"the same key gives the same job, never a second execution"},wait:{kind:"flag",help:"wait for the end and print the result, as `wai\
+t` does"},notify:{kind:"text",value:"CMD",help:"program (words, or a JSON array; no shell) that is told of the end and of each cause for attention; none for nob\
+ody"},"wait-timeout":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.waitTimeout,help:"patience of --wait (default: until the end)"},"max-live":{kind:"\
+count",value:"N",range:import_chunk_VNGCQAMP.limits.maxLive,help:"start it when fewer than N jobs of this owner are at work; until then it is queued, in order, \
+and its hard limit counts from its turn"},"id-only":{kind:"flag",help:"print the id and a newline, nothing else"},...common};var onStallOption={"on-stall":{kind:"\
+text",value:"TEXT",help:"what is to be done about a stall; repeated to whoever is told of one"}};var staffOptions={prompt:{kind:"text",value:"TEXT",help:"the ta\
+sk; taken as it is, also when it begins with --"},"prompt-file":{kind:"text",value:"PATH",help:"read the task from a file"},stdin:{kind:"flag",help:"read the ta\
+sk from standard input"},backend:{kind:"text",value:"NAME",help:"which agent CLI (default: the one in your config, else the only one installed)"},model:{kind:"t\
+ext",value:"NAME",help:"model, in the words of the agent CLI"},profile:{kind:"choice",value:"P",choices:["restricted","standard","unrestricted"],help:"what the \
+agent may do: restricted, standard or unrestricted"},timeout:{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.staffTimeout,help:"hard limit, counte\
+d from launch (default 60m, at most 120m)"},"first-output":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.optInLimit,help:"end it when nothing wa\
+s printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.optInLimit,help:"end it when nothing was printed for that long"},
+"quiet-after":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.quiet,help:"ask for attention when nothing moves for that long (default 10m); ends n\
+othing"},handback:{kind:"text",value:"DIR",help:"folder outside the worktree in which the agent leaves ordered files (NN-name.md): each wakes a wait --until han\
+dback; none for none"},...onStallOption};var writerOptions={worktree:{kind:"flag",help:"work in a git worktree of its own, outside this one"},share:{kind:"flag",
+help:"accept another implement job in the same worktree"}};
+
+},
 "./chunk-NH24TB6P.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./ch\
 unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_CL3BCQKO=load("./\
@@ -3025,6 +3109,23 @@ noteResults)(run),run.log?(0,import_chunk_EWQ6LW55.readOwnLog)(spec,run.log):nul
 reason,isStarted:tree!==null})]);return(0,import_chunk_EWQ6LW55.conclude)(job,{...ending,results,ownLog,task})}
 
 },
+"./chunk-PCKMJLU3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-B7MHS23H.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-NSI75HL2.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-QJLLLBUT.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-FIJJYTI2.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-LZCNSYHO.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-CMEQMKNK.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-5C7EIFLE.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-UFZOBVDN.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-DR4W25YT.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BSMBQPUM.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-ZEJRBGZD.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JPHKUVGE.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-WNWNXEFB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-LFS7DVG5.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-IZ6GGG5O.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-5L436OYO.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-BZL4AQVH.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-TXGLDP6K.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-ASLT3XE6.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-4JVBTW3L.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-GZ7YV6EX.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-GZW4T6NO.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-HU7MAQJR.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+
+},
 "./chunk-PS6MWT7T.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{JournalScan:()=>JournalScan,eventsIn:()=>eventsIn});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./\
 chunk-ILRLY4JU.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var shortestLine=40;var EventChain=class{last;greatestBase;skipped=0;constructor(offset){
@@ -3064,17 +3165,64 @@ one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowM
 resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
 
 },
-"./chunk-QAJ4UPE7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_VCSX6JKB=load("./chunk-VCSX6JKB.js");
-var import_chunk_Y4WSZBNT=load("./chunk-Y4WSZBNT.js");var import_chunk_VGMPMA27=load("./chunk-VGMPMA27.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");
-var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_TYK3XDTR.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_TYK3XDTR.writerOptions,...import_chunk_TYK3XDTR.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_VCSX6JKB.taskOf)(context,input);const words=(0,import_chunk_VGMPMA27.onceWords)(id,input,
-(0,import_chunk_VGMPMA27.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_VGMPMA27.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_Y4WSZBNT.folderOf)(context,input);const staff=(0,import_chunk_VCSX6JKB.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_VCSX6JKB.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+"./chunk-Q36ZKLBI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{limitWarnings:()=>limitWarnings,makeRunPart:()=>makeRunPart,requireProgram:()=>requireProgram,runOptions:()=>runOptions});
+module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_MO4O7IMQ=load(
+"./chunk-MO4O7IMQ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
+"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var runOptions={timeout:{kind:"\
+duration",value:"D",range:import_chunk_VNGCQAMP.limits.runTimeout,help:"hard limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"\
+D",range:import_chunk_VNGCQAMP.limits.runTimeout,help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.runKillGrace,
+help:"time between TERM and KILL (default 30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one wor\
+d after -- to /bin/sh -c"},pipefail:{kind:"flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{
+default:0,min:0,max:255},help:"the exit code that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new \
+or changed at the end; may be repeated"},result:{kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"\
+PATH",help:"the command's own log; its last 50 lines are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.expect,help:"exp\
+ected duration; later asks for attention"},"checkpoint-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); a hang is told afte\
+r about two, so for a night take 10m to 30m or auto; auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%"},"sample-every":{kind:"\
+duration",value:"D",range:import_chunk_VNGCQAMP.limits.sample,help:"look at its CPU, output and result paths this often (default 60s, at most the interval above\
+)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object: completed, total, phase, status, eta_seconds, messag\
+e (all optional, no other names)"},"probe-timeout":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.probe,help:"bound of one probe (default 30s)"},
+"first-output":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"dur\
+ation",value:"D",range:import_chunk_VNGCQAMP.limits.optInLimit,help:"end it when nothing happened for that long: no output, no CPU, no change of a result path"},
+...import_chunk_NGJTMVWE.onStallOption,"status-cmd":{kind:"text",value:"LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit\
+_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_VNGCQAMP.
+limits.maxOutput,help:"cap of each output file on disk (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_NGJTMVWE.
+launchOptions};async function programOf(input,cwd){const words=input.rest??[];checkFirst(words);if(input.has("shell")){if(words.length!==1)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`);return shellOf(words[0],input.has("pipefail"))}
+const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function checkFirst(words){const[first=""]=words;if(!first.startsWith("--"))return;const misplaced=(0,
+import_chunk_LVXJVB3Z.misplacedIn)(runOptions,words);throw(0,import_chunk_NVPF5LEY.usageError)(`cannot run ${JSON.stringify(first)} as a program: options go bef\
+ore --`,misplaced&&misplaced.program.length>0?(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"run",...misplaced.options,"--",...misplaced.
+program]):(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"run","--help"]))}function requireProgram(name,cwd){const program=(0,import_chunk_TUOBAW6V.
+findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?`no executable file of that name (looked from ${cwd})`:`it is not on PA\
+TH (${import_chunk_ILIZNOH4.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,
+"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(
+sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take \
+--pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave --pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_ILIZNOH4.
+variables.searchPath().split(":");const found=folders.filter(folder=>folder.startsWith("/")).map(folder=>(0,import_chunk_TUOBAW6V.findProgram)(`${folder}/bash`,
+"/"));return found.find(file=>file!==void 0)}async function hasOption(program){const{runTool}=await Promise.resolve().then(()=>load("./tool-TCAKA5OL.js"));const args=[
+"-o","pipefail","-c",":"];const environment=(0,import_chunk_ILIZNOH4.toolEnvironment)();const timeoutMs=import_chunk_VNGCQAMP.limits.probe.default;const answer=await runTool(
+{program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_VNGCQAMP.probeBytes});return answer.code===0}async function makeRunPart(input,cwd){checkTogether(
+input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text("log")];const part={success_exit:input.count("success-exit")??0,keep_children:input.
+has("keep-children")||input.has("status-cmd"),...(0,import_chunk_MO4O7IMQ.pathsBefore)({results:input.texts("result"),successFiles:input.texts("success-file")},
+cwd),log:log===void 0?null:(0,import_chunk_MO4O7IMQ.requireLogPath)(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,sample_ms:Math.min(input.durationOrDefault(
+"sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.durationOrDefault("probe-timeout"),status_cmd:lineOf(
+input,"status-cmd"),identity:identityOf(input)};return{...await programOf(input,cwd),...part}}function limitWarnings({expect_ms},deadlineMs){if(typeof expect_ms!==
+"number"||expect_ms<deadlineMs)return[];const message=`--expect ${(0,import_chunk_UNGYPAP3.formatDuration)(expect_ms)} is not below the hard limit of ${(0,import_chunk_UNGYPAP3.
+formatDuration)(deadlineMs)}: the job is ended before it can be called late`;return[{code:"expect_beyond_limit",message}]}function checkpointsOf(text){const{checkpoint,
+checkpointAuto}=import_chunk_VNGCQAMP.limits;if(text===void 0)return{checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);if(!auto)return{
+checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkpoint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:(0,import_chunk_UNGYPAP3.
+parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(long/import_chunk_VNGCQAMP.autoShare);return{checkpoint_ms:short*import_chunk_VNGCQAMP.
+autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd","identity"],["probe-\
+timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without \
+--${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an option of that shell",identity:"only that command can name the task","status-cmd":"\
+its answer counts only for the task that you name","probe-timeout":"there is no probe to be bounded"};function lineOf(input,name){const line=input.text(name);if(line===
+void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`,help());requireSize(
+name,line,import_chunk_VNGCQAMP.shellLineBytes);return line}function identityOf(input){const text=input.text("identity");if(text===void 0)return null;if(text.trim()===
+""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`,help());
+requireSize("identity",text,import_chunk_VNGCQAMP.identityBytes);return text}function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLength)(
+text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`,help())}function help(){return(0,
+import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"run","--help"])}
 
 },
 "./chunk-QCNA7F2B.js": function (module, exports) {
@@ -3273,6 +3421,51 @@ try{(0,import_node_fs.rmdirSync)(folder);return true}catch{return false}}functio
 function touch(file,atMs){try{(0,import_node_fs.utimesSync)(file,atMs/1e3,atMs/1e3);return true}catch(error){if(["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.
 errnoOf)(error)??""))return false;throw error}}function cutFile(file,length){(0,import_node_fs.truncateSync)(file,length)}function isAllowed(target,mode){try{(0,
 import_node_fs.accessSync)(target,mode);return true}catch{return false}}
+
+},
+"./chunk-SDZ6GRT6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./chunk-CJ2NAPYJ.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load(
+"./chunk-VNGCQAMP.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_KBYANBJG.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-F7CT5LAD.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_KBYANBJG.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_TUOBAW6V.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_ILIZNOH4.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
+once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null,label:input.text("label")??null,
+onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
+if(size>import_chunk_VNGCQAMP.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_VNGCQAMP.onStallBytes}\
+ are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
+ take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
+const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_CJ2NAPYJ.launch)(
+root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
+resolve().then(()=>load("./collecting-3NG7P55G.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_I3DEZP3A.
+nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
+t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
+root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
+const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
+return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
+return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-A75NCUYS.js")),Promise.resolve().then(()=>load("\
+./timer-facts-5KU2CQT2.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
+line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,
+id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-NGGFCTWT.js"))).queueNoteOf(root.
+folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
+id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id);const commands={wait:import_chunk_I3DEZP3A.nextCommands.wait(id,root.option),observe:import_chunk_I3DEZP3A.
+nextCommands.observe(id,root.option),cancel:import_chunk_I3DEZP3A.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=isNew&&input.
+has("max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,
+replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}
+const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.
+wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
+`,notes}}
 
 },
 "./chunk-SPFZREQZ.js": function (module, exports) {
@@ -3566,35 +3759,6 @@ at most ${max_live} at a time`;if(place===null)return`place not known yet, ${lim
 ce ${place}${after}; ${live??0} at work, ${limit}`}
 
 },
-"./chunk-T66MS6HD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hasLivingWorker:()=>hasLivingWorker,lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf});
-module.exports=stdin_exports;var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_X4L7IYOO=load(
-"./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load(
-"./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
-return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_YPCCD7EW.
-listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_RRKK2KA3.
-jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.
-id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
-const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
-const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const condition=hasLivingWorker(paths)?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
-memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
-import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_L5OZSZHI.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
-function look(root,id){try{const view=(0,import_chunk_X4L7IYOO.inspect)(root,id);return(0,import_chunk_X4L7IYOO.isEnded)(view.state)?void 0:(0,import_chunk_X4L7IYOO.
-conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
-if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_LOO2QKEB.isSettleable)(condition)||!memory.
-unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_EENKPOPM.
-readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_L5OZSZHI.isGenuine)(read.value,(0,import_chunk_L5OZSZHI.readKey)());const its=isOurs?
-poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_L5OZSZHI.hasQueue)(read.value)});return its===pool}function hasLivingWorker(paths){
-const[worker,launch]=[(0,import_chunk_EENKPOPM.readWorker)(paths),(0,import_chunk_EENKPOPM.readLaunch)(paths)];return[worker,launch].some(read=>read.kind==="ok"&&
-(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.worker)==="alive")}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??
-(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=import_chunk_VNGCQAMP.
-leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.set(id,since);return(0,
-import_chunk_CL3BCQKO.monotonicMs)()-since>import_chunk_VNGCQAMP.leaseMs}function forgetGone(memory,active){if(memory.members.size<=active.length)return;const there=new Set(
-active);for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
-
-},
 "./chunk-TACSUHSQ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findLatest:()=>findLatest,requireLatest:()=>requireLatest,requireNewest:()=>requireNewest});module.exports=stdin_exports;
 var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");
@@ -3699,6 +3863,35 @@ CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs
 10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}
 
 },
+"./chunk-TM44QZAR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});module.exports=
+stdin_exports;var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_X4L7IYOO=load("./chun\
+k-X4L7IYOO.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load("./ch\
+unk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./\
+chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("\
+./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
+return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_YPCCD7EW.
+listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_RRKK2KA3.
+jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.
+id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
+const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
+const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const condition=workerOf(paths)==="alive"?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
+memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
+import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_L5OZSZHI.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
+function look(root,id){try{const view=(0,import_chunk_X4L7IYOO.inspect)(root,id);return(0,import_chunk_X4L7IYOO.isEnded)(view.state)?void 0:(0,import_chunk_X4L7IYOO.
+conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
+if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_LOO2QKEB.isSettleable)(condition)||!memory.
+unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_EENKPOPM.
+readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_L5OZSZHI.isGenuine)(read.value,(0,import_chunk_L5OZSZHI.readKey)());const its=isOurs?
+poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_L5OZSZHI.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[
+(0,import_chunk_EENKPOPM.readWorker)(paths),(0,import_chunk_EENKPOPM.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.
+worker):"dead");return["alive","unknown"].find(one=>seen.includes(one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(
+paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=
+import_chunk_VNGCQAMP.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.
+set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_VNGCQAMP.leaseMs}function forgetGone(memory,active){const there=new Set(active);
+for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
+
+},
 "./chunk-TUOBAW6V.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findProgram:()=>findProgram,findTool:()=>findTool});module.exports=stdin_exports;var import_chunk_ILIZNOH4=load("./\
 chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");function findProgram(name,cwd){if(name.includes(
@@ -3706,29 +3899,6 @@ chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var im
 variables.searchPath().split(":")){const file=import_node_path.default.resolve(cwd,folder||".",name);if((0,import_chunk_S7M4UBSY.isExecutable)(file))return file}
 return void 0}function findTool(name){const folders=import_chunk_ILIZNOH4.variables.searchPath().split(":");return folders.filter(folder=>import_node_path.default.
 isAbsolute(folder)).map(folder=>import_node_path.default.join(folder,name)).find(import_chunk_S7M4UBSY.isExecutable)}
-
-},
-"./chunk-TYK3XDTR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{common:()=>common,launchOptions:()=>launchOptions,onStallOption:()=>onStallOption,ownerOption:()=>ownerOption,staffOptions:()=>staffOptions,
-writerOptions:()=>writerOptions});module.exports=stdin_exports;var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var common={"state-dir":{kind:"text",value:"\
-DIR",help:"state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"},json:{kind:"flag",help:"print one JSON document"},help:{kind:"flag",help:"show\
- this help"}};var ownerOption={owner:{kind:"text",value:"NAME",help:'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'}};var launchOptions={
-owner:{kind:"text",value:"NAME",help:"who this job belongs to (default: JOB_OWNER)"},label:{kind:"text",value:"TEXT",help:"a few words for people"},"once-key":{
-kind:"text",value:"KEY",help:"the same key gives the same job, never a second execution"},wait:{kind:"flag",help:"wait for the end and print the result, as `wai\
-t` does"},notify:{kind:"text",value:"CMD",help:"program (words, or a JSON array; no shell) that is told of the end and of each cause for attention; none for nob\
-ody"},"wait-timeout":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.waitTimeout,help:"patience of --wait (default: until the end)"},"max-live":{kind:"\
-count",value:"N",range:import_chunk_VNGCQAMP.limits.maxLive,help:"start it when fewer than N jobs of this owner are at work; until then it is queued, in order"},
-"id-only":{kind:"flag",help:"print the id and a newline, nothing else"},...common};var onStallOption={"on-stall":{kind:"text",value:"TEXT",help:"what is to be d\
-one about a stall; repeated to whoever is told of one"}};var staffOptions={prompt:{kind:"text",value:"TEXT",help:"the task; taken as it is, also when it begins \
-with --"},"prompt-file":{kind:"text",value:"PATH",help:"read the task from a file"},stdin:{kind:"flag",help:"read the task from standard input"},backend:{kind:"\
-text",value:"NAME",help:"which agent CLI (default: the one in your config, else the only one installed)"},model:{kind:"text",value:"NAME",help:"model, in the wo\
-rds of the agent CLI"},profile:{kind:"choice",value:"P",choices:["restricted","standard","unrestricted"],help:"what the agent may do: restricted, standard or un\
-restricted"},timeout:{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.staffTimeout,help:"hard limit, counted from launch (default 60m, at most 120m\
-)"},"first-output":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"\
-duration",value:"D",range:import_chunk_VNGCQAMP.limits.optInLimit,help:"end it when nothing was printed for that long"},"quiet-after":{kind:"duration",value:"D",
-range:import_chunk_VNGCQAMP.limits.quiet,help:"ask for attention when nothing moves for that long (default 10m); ends nothing"},handback:{kind:"text",value:"DIR",
-help:"folder outside the worktree in which the agent leaves ordered files (NN-name.md): each wakes a wait --until handback; none for none"},...onStallOption};var writerOptions={
-worktree:{kind:"flag",help:"work in a git worktree of its own, outside this one"},share:{kind:"flag",help:"accept another implement job in the same worktree"}};
 
 },
 "./chunk-U6GN5IUE.js": function (module, exports) {
@@ -3804,53 +3974,6 @@ return idTimeMs(a)-idTimeMs(b)||(a<b?-1:a>b?1:0)}function sortIds(ids){const key
 from)).padStart(timeDigits,"0")} ${id}`});return keys.sort().map(key=>key.slice(timeDigits+1))}var timeDigits=9;
 
 },
-"./chunk-VCSX6JKB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_ZN4H5CQZ=load("./chun\
-k-ZN4H5CQZ.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_G2IV7FBW=load("./ch\
-unk-G2IV7FBW.js");var import_chunk_AG6AT4DF=load("./chunk-AG6AT4DF.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./\
-chunk-I3DEZP3A.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("\
-./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_I3DEZP3A.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_I3DEZP3A.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_VNGCQAMP.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_VNGCQAMP.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_VNGCQAMP.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_ZN4H5CQZ.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
-worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
-import_chunk_ZN4H5CQZ.launchWords)(input),notify:await(0,import_chunk_ZN4H5CQZ.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.
-durationOrDefault("timeout"),killGraceMs:import_chunk_VNGCQAMP.limits.staffKillGrace.default,maxOutputBytes:import_chunk_VNGCQAMP.limits.maxOutput.default,firstOutputMs:job.
-firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??
-null,onStall:job.onStall??(0,import_chunk_ZN4H5CQZ.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.
-dir,baseline:{}}:null,warnings:[...(0,import_chunk_K4TUF4DS.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
-false,credentials:(0,import_chunk_AG6AT4DF.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_G2IV7FBW.settleLost)(root.folder);const admit=async()=>{
-const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_GOEWEAJE.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.
-cwd);return(0,import_chunk_ZN4H5CQZ.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){const given=input.
-text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,undoHandback}=await Promise.
-resolve().then(()=>load("./handback-HBGOHVDA.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.cwd,cwd:job.cwd,worktree,
-stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(root,plan),undo:()=>undoHandback(
-plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-YKIB3YAN.js"));const root=(0,import_chunk_3S6B2MGW.
-findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){
-if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared\
- with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_K4TUF4DS.requireFreeConversation)(
-root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_G2IV7FBW.findNeighbours)(root,staff,request.
-cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_G2IV7FBW.neighbourWarning)(id,(0,import_chunk_G2IV7FBW.modeOf)(root.folder,id))),told:id=>(0,import_chunk_G2IV7FBW.
-tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_K4TUF4DS.makeStaffPart)({...words,stateRoot:context.
-root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
-const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_2RCOSEOF.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
-text("profile")}
-
-},
 "./chunk-VDOWXDFY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
 var import_chunk_DHIWPLD5=load("./chunk-DHIWPLD5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");
@@ -3877,21 +4000,23 @@ replace(/\s+/g," ").trim(),import_chunk_VNGCQAMP.excerptBytes);return{n:call.n,n
 80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
 
 },
-"./chunk-VGMPMA27.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_ZN4H5CQZ=load("./chunk-ZN4H5CQZ.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_ZN4H5CQZ.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_ZN4H5CQZ.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_CJ2NAPYJ.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RRKK2KA3.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_ZN4H5CQZ.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
+"./chunk-VH4M67PY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.j\
+s");var import_chunk_GQN5AXPO=load("./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_Q36ZKLBI.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_GQN5AXPO.onceWords)("run",input,(0,import_chunk_GQN5AXPO.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_GQN5AXPO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_Q36ZKLBI.makeRunPart)(input,cwd);return(0,import_chunk_SDZ6GRT6.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_SDZ6GRT6.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_VNGCQAMP.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_Q36ZKLBI.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_SDZ6GRT6.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-VNGCQAMP.js": function (module, exports) {
@@ -3952,66 +4077,6 @@ patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at
 const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
 rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
 PT_EXECUTION_TIMEOUT")return"slow";throw error}}
-
-},
-"./chunk-WNOCO3GO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{limitWarnings:()=>limitWarnings,makeRunPart:()=>makeRunPart,requireProgram:()=>requireProgram,runOptions:()=>runOptions});
-module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_MO4O7IMQ=load(
-"./chunk-MO4O7IMQ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
-"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var runOptions={timeout:{kind:"\
-duration",value:"D",range:import_chunk_VNGCQAMP.limits.runTimeout,help:"hard limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"\
-D",range:import_chunk_VNGCQAMP.limits.runTimeout,help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.runKillGrace,
-help:"time between TERM and KILL (default 30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one wor\
-d after -- to /bin/sh -c"},pipefail:{kind:"flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{
-default:0,min:0,max:255},help:"the exit code that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new \
-or changed at the end; may be repeated"},result:{kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"\
-PATH",help:"the command's own log; its last 50 lines are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.expect,help:"exp\
-ected duration; later asks for attention"},"checkpoint-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); a hang is told afte\
-r about two, so for a night take 10m to 30m or auto; auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%"},"sample-every":{kind:"\
-duration",value:"D",range:import_chunk_VNGCQAMP.limits.sample,help:"look at its CPU, output and result paths this often (default 60s, at most the interval above\
-)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object: completed, total, phase, status, eta_seconds, messag\
-e (all optional, no other names)"},"probe-timeout":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.probe,help:"bound of one probe (default 30s)"},
-"first-output":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"dur\
-ation",value:"D",range:import_chunk_VNGCQAMP.limits.optInLimit,help:"end it when nothing happened for that long: no output, no CPU, no change of a result path"},
-...import_chunk_TYK3XDTR.onStallOption,"status-cmd":{kind:"text",value:"LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit\
-_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_VNGCQAMP.
-limits.maxOutput,help:"cap of each output file on disk (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_TYK3XDTR.
-launchOptions};async function programOf(input,cwd){const words=input.rest??[];checkFirst(words);if(input.has("shell")){if(words.length!==1)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`);return shellOf(words[0],input.has("pipefail"))}
-const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function checkFirst(words){const[first=""]=words;if(!first.startsWith("--"))return;const misplaced=(0,
-import_chunk_LVXJVB3Z.misplacedIn)(runOptions,words);throw(0,import_chunk_NVPF5LEY.usageError)(`cannot run ${JSON.stringify(first)} as a program: options go bef\
-ore --`,misplaced&&misplaced.program.length>0?(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"run",...misplaced.options,"--",...misplaced.
-program]):(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"run","--help"]))}function requireProgram(name,cwd){const program=(0,import_chunk_TUOBAW6V.
-findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?`no executable file of that name (looked from ${cwd})`:`it is not on PA\
-TH (${import_chunk_ILIZNOH4.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,
-"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(
-sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take \
---pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave --pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_ILIZNOH4.
-variables.searchPath().split(":");const found=folders.filter(folder=>folder.startsWith("/")).map(folder=>(0,import_chunk_TUOBAW6V.findProgram)(`${folder}/bash`,
-"/"));return found.find(file=>file!==void 0)}async function hasOption(program){const{runTool}=await Promise.resolve().then(()=>load("./tool-TCAKA5OL.js"));const args=[
-"-o","pipefail","-c",":"];const environment=(0,import_chunk_ILIZNOH4.toolEnvironment)();const timeoutMs=import_chunk_VNGCQAMP.limits.probe.default;const answer=await runTool(
-{program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_VNGCQAMP.probeBytes});return answer.code===0}async function makeRunPart(input,cwd){checkTogether(
-input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text("log")];const part={success_exit:input.count("success-exit")??0,keep_children:input.
-has("keep-children")||input.has("status-cmd"),...(0,import_chunk_MO4O7IMQ.pathsBefore)({results:input.texts("result"),successFiles:input.texts("success-file")},
-cwd),log:log===void 0?null:(0,import_chunk_MO4O7IMQ.requireLogPath)(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,sample_ms:Math.min(input.durationOrDefault(
-"sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.durationOrDefault("probe-timeout"),status_cmd:lineOf(
-input,"status-cmd"),identity:identityOf(input)};return{...await programOf(input,cwd),...part}}function limitWarnings({expect_ms},deadlineMs){if(typeof expect_ms!==
-"number"||expect_ms<deadlineMs)return[];const message=`--expect ${(0,import_chunk_UNGYPAP3.formatDuration)(expect_ms)} is not below the hard limit of ${(0,import_chunk_UNGYPAP3.
-formatDuration)(deadlineMs)}: the job is ended before it can be called late`;return[{code:"expect_beyond_limit",message}]}function checkpointsOf(text){const{checkpoint,
-checkpointAuto}=import_chunk_VNGCQAMP.limits;if(text===void 0)return{checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);if(!auto)return{
-checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkpoint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:(0,import_chunk_UNGYPAP3.
-parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(long/import_chunk_VNGCQAMP.autoShare);return{checkpoint_ms:short*import_chunk_VNGCQAMP.
-autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd","identity"],["probe-\
-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without \
---${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an option of that shell",identity:"only that command can name the task","status-cmd":"\
-its answer counts only for the task that you name","probe-timeout":"there is no probe to be bounded"};function lineOf(input,name){const line=input.text(name);if(line===
-void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`,help());requireSize(
-name,line,import_chunk_VNGCQAMP.shellLineBytes);return line}function identityOf(input){const text=input.text("identity");if(text===void 0)return null;if(text.trim()===
-""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`,help());
-requireSize("identity",text,import_chunk_VNGCQAMP.identityBytes);return text}function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLength)(
-text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`,help())}function help(){return(0,
-import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"run","--help"])}
 
 },
 "./chunk-X4L7IYOO.js": function (module, exports) {
@@ -4078,25 +4143,6 @@ view);const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??vi
 view.isOtherBoot;if(!isHere&&(0,import_chunk_X4L7IYOO.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
 (0,import_chunk_L5OZSZHI.isGenuine)(spec,knownKey())}async function isForged({spec}){const key=knownKey();if(!spec||key===void 0&&!spec.timer)return false;return!await(0,
 import_chunk_L5OZSZHI.isGenuine)(spec,key)}function knownKey(){try{return(0,import_chunk_L5OZSZHI.readKey)()}catch{return void 0}}
-
-},
-"./chunk-Y4WSZBNT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_WNOCO3GO=load("./chunk-WNOCO3GO.j\
-s");var import_chunk_VGMPMA27=load("./chunk-VGMPMA27.js");var import_chunk_ZN4H5CQZ=load("./chunk-ZN4H5CQZ.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_WNOCO3GO.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_VGMPMA27.onceWords)("run",input,(0,import_chunk_VGMPMA27.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_VGMPMA27.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_WNOCO3GO.makeRunPart)(input,cwd);return(0,import_chunk_ZN4H5CQZ.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_ZN4H5CQZ.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_VNGCQAMP.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_WNOCO3GO.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_ZN4H5CQZ.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-YP7ANYIH.js": function (module, exports) {
@@ -4281,51 +4327,6 @@ max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(l
 return text.charAt(0).toUpperCase()+text.slice(1)}
 
 },
-"./chunk-ZN4H5CQZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
-"./chunk-CJ2NAPYJ.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load(
-"./chunk-VNGCQAMP.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_KBYANBJG.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-F7CT5LAD.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_KBYANBJG.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_TUOBAW6V.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_ILIZNOH4.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
-once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null,label:input.text("label")??null,
-onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
-if(size>import_chunk_VNGCQAMP.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_VNGCQAMP.onStallBytes}\
- are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
- take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
-const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_CJ2NAPYJ.launch)(
-root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
-resolve().then(()=>load("./collecting-3NG7P55G.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_I3DEZP3A.
-nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
-t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
-root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
-const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
-return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
-return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-A75NCUYS.js")),Promise.resolve().then(()=>load("\
-./timer-facts-5KU2CQT2.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
-line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,
-id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-BKW4XWGN.js"))).queueNoteOf(root.
-folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
-id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id);const commands={wait:import_chunk_I3DEZP3A.nextCommands.wait(id,root.option),observe:import_chunk_I3DEZP3A.
-nextCommands.observe(id,root.option),cancel:import_chunk_I3DEZP3A.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=input.has(
-"max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,replaced:launched.
-replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}const lines=[
-jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.wait}`,
-`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
-`,notes}}
-
-},
 "./ci-3CEZQKVP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_CUUBTJH7=load("./chunk-CUUBTJH7.js");var import_chunk_76Y3APZU=load(
 "./chunk-76Y3APZU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
@@ -4417,8 +4418,8 @@ stringify(value).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,escaped)}
 `}
 
 },
-"./clean-QUIAW4UZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load(
+"./clean-ASLT3XE6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_LOO2QKEB=load(
 "./chunk-LOO2QKEB.js");var import_chunk_QCNA7F2B=load("./chunk-QCNA7F2B.js");var import_chunk_CDXPKNA6=load("./chunk-CDXPKNA6.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load(
@@ -4468,7 +4469,7 @@ const result=new Set;for(const id of(0,import_chunk_YPCCD7EW.listActive)(root)){
 readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,at));at=spec.kind==="ok"?spec.value.lineage?.parent:void 0;if(at===void 0||result.has(at))break;result.add(at)}}
 return result}var clean={name:"clean",summary:"remove old job records (a dry run unless --yes)",form:"[--older-than D] [--keep N] [--yes]",words:{min:0,max:0},options:{
 "older-than":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.cleanAge,help:"only jobs that ended at least this long ago (default 14d)"},keep:{kind:"\
-count",value:"N",range:{default:0,min:0,max:1e6},help:"keep the newest N finished jobs in any case"},yes:{kind:"flag",help:"really remove"},...import_chunk_TYK3XDTR.
+count",value:"N",range:{default:0,min:0,max:1e6},help:"keep the newest N finished jobs in any case"},yes:{kind:"flag",help:"really remove"},...import_chunk_NGJTMVWE.
 common},notes:"Never removes a live, awaited or uncollected job, nor one that a live job descends from. Once-keys stay. The worktree of a job (--worktree) goes \
 with its record, and both stay while it holds uncommitted or unmerged work, or a job of its own.",examples:["clean","clean --older-than 3d --keep 20 --yes"],async run(context,input){
 const root=context.root(input);const none={state_folder:root.folder,removed:[],would_remove:[],worktrees:[],kept:[]};if(!(0,import_chunk_DOH37MC3.checkRoot)(root.
@@ -4581,13 +4582,13 @@ exports=stdin_exports;var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var 
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-MGAROZPR.js": function (module, exports) {
+"./continue-LFS7DVG5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ\
-.js");var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_VCSX6JKB=load("./chunk-VCSX6JKB.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4\
-DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_Y4WSZBNT=load("./chunk-Y4WSZBNT.js");var import_chunk_WNOCO3GO=load("./chunk-WNOC\
-O3GO.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VGMPMA27=load("./chunk-VGMPMA27.js");var import_chunk_ZN4H5CQZ=load("./chunk-ZN\
-4H5CQZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-\
-FY7PDRQG.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chun\
+.js");var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_3XX2OMJ6=load("./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4\
+DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load("./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36Z\
+KLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load("./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SD\
+Z6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-\
+FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chun\
 k-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./ch\
 unk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./\
 chunk-E4Q33Z52.js");var import_chunk_G2IV7FBW=load("./chunk-G2IV7FBW.js");var import_chunk_AG6AT4DF=load("./chunk-AG6AT4DF.js");var import_chunk_CM5GR4UR=load("\
@@ -4604,21 +4605,21 @@ chunk-E4Q33Z52.js");var import_chunk_G2IV7FBW=load("./chunk-G2IV7FBW.js");var im
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var continueCommand={name:"co\
 ntinue",summary:"go on in the conversation of an earlier staff job",form:"[--job ID | --conversation CID] (--prompt TEXT | --prompt-file PATH | --stdin) [option\
 s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose conversation goes on (whole id)"},conversation:{kind:"text",value:"CID",help:"a\
- conversation that a job of this worktree recorded"},...import_chunk_TYK3XDTR.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
-f the earlier job)"},share:import_chunk_TYK3XDTR.writerOptions.share,...import_chunk_TYK3XDTR.launchOptions},notes:"Backend, mode, model, profile and folder are\
+ conversation that a job of this worktree recorded"},...import_chunk_NGJTMVWE.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
+f the earlier job)"},share:import_chunk_NGJTMVWE.writerOptions.share,...import_chunk_NGJTMVWE.launchOptions},notes:"Backend, mode, model, profile and folder are\
  those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "\
-Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const prompt=await(0,import_chunk_VCSX6JKB.taskOf)(
-context,input);const words=(0,import_chunk_VGMPMA27.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_VGMPMA27.folderSaid)(context,input):null,prompt);
-const repeated=await(0,import_chunk_VGMPMA27.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_QLCLYYXZ.
+Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const prompt=await(0,import_chunk_3XX2OMJ6.taskOf)(
+context,input);const words=(0,import_chunk_GQN5AXPO.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_GQN5AXPO.folderSaid)(context,input):null,prompt);
+const repeated=await(0,import_chunk_GQN5AXPO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_QLCLYYXZ.
 requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_QLCLYYXZ.conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?
 "no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.
-id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_Y4WSZBNT.folderOf)(context,input):(0,import_chunk_QLCLYYXZ.requireFolder)(parent,
+id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_VH4M67PY.folderOf)(context,input):(0,import_chunk_QLCLYYXZ.requireFolder)(parent,
 "continue",root.option);(0,import_chunk_QLCLYYXZ.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_K4TUF4DS.makeStaffPart)({mode:staff.mode,
-stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_VCSX6JKB.askedProfile)(
+stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_3XX2OMJ6.askedProfile)(
 input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue \
 a conversation of ${staff.backend} with ${part.backend}`,import_chunk_I3DEZP3A.nextCommands.restart(parent.id,root.option));context.tell(`continues ${parent.id}\
  (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_QLCLYYXZ.earlierOf)(root.folder,part.backend,resume);
-if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_VCSX6JKB.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
+if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_3XX2OMJ6.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
 import_chunk_QLCLYYXZ.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("\
 conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??
 null})}};async function instead(root,parent){const{state}=await(0,import_chunk_LOO2QKEB.refresh)(root.folder,parent.id);if(!(0,import_chunk_X4L7IYOO.isEnded)(state))
@@ -4681,8 +4682,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-2EBN5BHX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_DJNEQSOY=load("./chunk-DJNEQSOY.js");var import_chunk_DOH37MC3=load(
+"./dispatch-DP2QYRYD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_PCKMJLU3=load("./chunk-PCKMJLU3.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
@@ -4718,8 +4719,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_DJNEQSOY.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_DJNEQSOY.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_PCKMJLU3.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_PCKMJLU3.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_DOH37MC3.locateRoot)({option:parsed.
@@ -4727,10 +4728,10 @@ text("state-dir"),variable:import_chunk_ILIZNOH4.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-UHIHGAI3.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./doctor-MRNHNURO.js": function (module, exports) {
+"./doctor-GZW4T6NO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_BMZ5SJAO=load("./chunk-BMZ5SJAO.js");var import_chunk_SV4EWY53=load(
 "./chunk-SV4EWY53.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_SRCRCAW2=load("./chunk-SRCRCAW2.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_326AAJ65=load(
+"./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_326AAJ65=load(
 "./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load("./chunk-NH24TB6P.js");var import_chunk_AG6AT4DF=load("./chunk-AG6AT4DF.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_DHIWPLD5=load(
 "./chunk-DHIWPLD5.js");var import_chunk_PS6MWT7T=load("./chunk-PS6MWT7T.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
@@ -4758,7 +4759,7 @@ seen.worker}`,`shim ${view.seen.shim}`];if(view.launch&&view.launch.generation>1
 null)facts.push(`last sign of life ${Math.round(view.leaseAgeMs/1e3)} s ago`);if(view.exit)facts.push(`the command ended with exit code ${view.exit.exit_code}`);
 const notice=(0,import_chunk_SRCRCAW2.failedNotice)(view);if(notice!==null)facts.push(`notifier ${notice}`);if(view.isOtherBoot)facts.push("the machine was rest\
 arted since");return facts}var doctor={name:"doctor",summary:"explain a damaged, stuck or orphaned job; try out one agent CLI",form:"[ID | --backend NAME]",words:{
-min:0,max:1},options:{backend:{kind:"text",value:"NAME",help:"one real round trip with this agent CLI, restricted, in an empty folder (calls its model once)"},...import_chunk_TYK3XDTR.
+min:0,max:1},options:{backend:{kind:"text",value:"NAME",help:"one real round trip with this agent CLI, restricted, in an empty folder (calls its model once)"},...import_chunk_NGJTMVWE.
 common},notes:"Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with\
  the reason in the words of the CLI; the CLI may keep that conversation in its own history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend c\
 odex"],async run(context,input){const backend=input.text("backend");if(backend!==void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cann\
@@ -5041,12 +5042,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_BL4PUNDN=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-2XZT25YA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_6PFAPK5K=load(
+"./help-HU7MAQJR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_TYK3XDTR.
+"./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_NGJTMVWE.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-RDNC5M42.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-IU4S5VSO.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -5062,9 +5063,9 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-WDCQZ7CG.js": function (module, exports) {
+"./hook-GZ7YV6EX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_T3AIJQOH=load(
-"./chunk-T3AIJQOH.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load(
+"./chunk-T3AIJQOH.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load(
 "./chunk-GZHJJTKU.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
 "./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
 "./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load(
@@ -5090,7 +5091,7 @@ root.option)}`);if(named.length<finished.length)lines.push(`- ${least}${finished
 if(unheld.length>0){const named=unheld.slice(0,import_chunk_VNGCQAMP.hookNamed).join(", ");const more=unheld.length>import_chunk_VNGCQAMP.hookNamed?` and ${unheld.
 length-import_chunk_VNGCQAMP.hookNamed} more`:"";lines.push(`job-companion: ${count(unheld,"live job")} that will wake nobody (${named}${more}). Before you go i\
 dle: ${(0,import_chunk_I3DEZP3A.nextCommand)(root.option,"idle-check")}`)}return lines}function count(list,what){return`${list.length} ${what}${list.length===1?
-"":"s"}`}var hook={name:"hook",summary:"what an agent CLI calls at the end of a turn or with a new prompt",form:"HOST EVENT",words:{min:2,max:2},options:{...import_chunk_TYK3XDTR.
+"":"s"}`}var hook={name:"hook",summary:"what an agent CLI calls at the end of a turn or with a new prompt",form:"HOST EVENT",words:{min:2,max:2},options:{...import_chunk_NGJTMVWE.
 common},notes:`HOST is ${import_chunk_SV4EWY53.hookHosts.join(" or ")}, EVENT ${import_chunk_SV4EWY53.hookEvents.join(" or ")}. Reads the host's JSON from stdin\
  and answers in its form: finished jobs that nobody has collected, and live ones that wake nobody, of JOB_OWNER or else of the worktree; nothing when there is n\
 othing to say. Turned on by "setup --hooks HOST".
@@ -5260,9 +5261,9 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./idle-check-FRQU3UNR.js": function (module, exports) {
+"./idle-check-5L436OYO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_3YJRILRR=load(
-"./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load(
+"./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
 "./chunk-NH24TB6P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
 "./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
@@ -5378,7 +5379,7 @@ unread",reason:short(unread)}]]}}function waiterRow({kind,identity,ids,mode,unti
 mode,until:until.slice(0,5).map(short),since,ends_at:endsAt,left_ms:leftMs,orphan:isOrphan}}function uncollectedRow({id,state},option){return{id,state:state.state,
 ended_at:state.ended_at,next:import_chunk_I3DEZP3A.nextCommands.result(id,option)}}function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(text),200)}var idleCheck={name:"idle-check",summary:"may the caller go idle now: who delivers each live job, and what stands behind",form:"[--owner N\
-AME]",words:{min:0,max:0},options:{owner:{kind:"text",value:"NAME",help:"whose jobs (default: JOB_OWNER, else everybody)"},...import_chunk_TYK3XDTR.common},notes:"\
+AME]",words:{min:0,max:0},options:{owner:{kind:"text",value:"NAME",help:"whose jobs (default: JOB_OWNER, else everybody)"},...import_chunk_NGJTMVWE.common},notes:"\
 Delivery: a wait (or watch --foreground) that lives, is not stopped and has patience left, or a notifier whose worker lives. Backstop: the finite --timeout of s\
 uch a wait, or an armed timer of the same owner that somebody waits for.\nExit codes: 0 every live job has a live delivery and exactly one backstop per window (a\
 lso when nothing is live); 3 something is missing, with the command that arms it; 1 this command is at fault.\nIt looks and changes nothing. Start the waits firs\
@@ -5388,12 +5389,12 @@ root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.ex
 {code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-TKJR22QY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_QAJ4UPE7=load("./chunk-QAJ4UPE7.js");var import_chunk_VCSX6JKB=load(
-"./chunk-VCSX6JKB.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_Y4WSZBNT=load(
-"./chunk-Y4WSZBNT.js");var import_chunk_WNOCO3GO=load("./chunk-WNOCO3GO.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VGMPMA27=load(
-"./chunk-VGMPMA27.js");var import_chunk_ZN4H5CQZ=load("./chunk-ZN4H5CQZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
-"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load(
+"./implement-CMEQMKNK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_EIUDWQWK=load("./chunk-EIUDWQWK.js");var import_chunk_3XX2OMJ6=load(
+"./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
+"./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
+"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load(
 "./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_G2IV7FBW=load("./chunk-G2IV7FBW.js");var import_chunk_AG6AT4DF=load(
@@ -5406,7 +5407,7 @@ root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.ex
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_QAJ4UPE7.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_EIUDWQWK.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -5580,7 +5581,7 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./main-C5ANTILP.js": function (module, exports) {
+"./main-T3E7S6MX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_UI2GE4VC=load("./chunk-UI2GE4VC.js");var import_chunk_DAOF27DW=load(
 "./chunk-DAOF27DW.js");var import_chunk_OLJGSZRC=load("./chunk-OLJGSZRC.js");var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");var import_chunk_2E2NNMZX=load(
 "./chunk-2E2NNMZX.js");var import_chunk_EWQ6LW55=load("./chunk-EWQ6LW55.js");var import_chunk_J5VJ7JMQ=load("./chunk-J5VJ7JMQ.js");var import_chunk_JAIZZHAV=load(
@@ -5608,7 +5609,7 @@ if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isD
 resolve().then(()=>load("./notify-3QJII5AJ.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
 import_chunk_X4L7IYOO.inspect)(root,id);if(spec?.notify&&(0,import_chunk_X4L7IYOO.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-3QJII5AJ\
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_L5OZSZHI.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
-n-BXY7ZNPU.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-RZMOAGMS.js"))).runWatch(
+n-LUY4S6VO.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-RZMOAGMS.js"))).runWatch(
 claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-BUBYAPGW.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
 "./supervise-Y7NF4H3S.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
 nhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_DHIWPLD5.openJournal)(paths,spec).append("worker_\
@@ -5743,9 +5744,9 @@ chunk-6NGEI3IW.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./observe-ECGOWTF4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_TYK3XDTR=load(
-"./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_6NGEI3IW=load("./chunk-6NGEI3IW.js");var import_chunk_XSVLTRB3=load(
+"./observe-BSMBQPUM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_NGJTMVWE=load(
+"./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_6NGEI3IW=load("./chunk-6NGEI3IW.js");var import_chunk_XSVLTRB3=load(
 "./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
 "./chunk-NH24TB6P.js");var import_chunk_RTNURD2P=load("./chunk-RTNURD2P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LOO2QKEB=load(
 "./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_DHIWPLD5=load(
@@ -5757,8 +5758,8 @@ chunk-6NGEI3IW.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var im
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var observe={name:"observe",summary:"look at a job: one bounded JSON document, nothing is consumed",form:"[ID] [--after-seq N]",words:{min:0,
-max:1},options:{"after-seq":{kind:"count",value:"N",range:{default:0,min:0,max:2**40},help:"only events after number N (next_seq of an earlier look)"},...import_chunk_TYK3XDTR.
-ownerOption,...import_chunk_TYK3XDTR.common},notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: \
+max:1},options:{"after-seq":{kind:"count",value:"N",range:{default:0,min:0,max:2**40},help:"only events after number N (next_seq of an earlier look)"},...import_chunk_NGJTMVWE.
+ownerOption,...import_chunk_NGJTMVWE.common},notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: \
 0 says that the job is done, not that anybody has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.
 root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null;const id=input.words[0]===
 void 0?(0,import_chunk_TACSUHSQ.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_YPCCD7EW.findJob)(root,input.words[0]);const view=await(0,import_chunk_LOO2QKEB.
@@ -5830,8 +5831,8 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./queue-care-SMAGO23S.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_T66MS6HD=load("./chunk-T66MS6HD.js");
+"./queue-care-GV5DIEIH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_TM44QZAR=load("./chunk-TM44QZAR.js");
 var import_chunk_RN32JAKI=load("./chunk-RN32JAKI.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");
 var import_chunk_6OQCCBYU=load("./chunk-6OQCCBYU.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
 var import_chunk_XVLWN6C4=load("./chunk-XVLWN6C4.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");
@@ -5840,46 +5841,36 @@ var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=
 var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){
-if((0,import_chunk_T66MS6HD.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,id)))break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)return isChanged;
-for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_LOO2QKEB.isSettleable)(condition))
-continue;const now=await unlessGone(()=>(0,import_chunk_LOO2QKEB.refresh)(root,id));if(now&&(0,import_chunk_LOO2QKEB.isSettleable)((0,import_chunk_X4L7IYOO.conditionOf)(
-now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_RN32JAKI.
+if((0,import_chunk_TM44QZAR.workerOf)((0,import_chunk_RRKK2KA3.jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)
+return isChanged;for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_LOO2QKEB.isSettleable)(
+condition))continue;const now=await unlessGone(()=>(0,import_chunk_LOO2QKEB.refresh)(root,id));if(now&&(0,import_chunk_LOO2QKEB.isSettleable)((0,import_chunk_X4L7IYOO.
+conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_RN32JAKI.
 attachWorker)((0,import_chunk_X4L7IYOO.inspect)(root,id),view=>(0,import_chunk_X4L7IYOO.conditionOf)(view)==="unclaimed");return(0,import_chunk_X4L7IYOO.inspect)(
 root,id)});return!now||(0,import_chunk_X4L7IYOO.conditionOf)(now)!=="unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof
 import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}
 
 },
-"./queue-note-BKW4XWGN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_T66MS6HD=load(
-"./chunk-T66MS6HD.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./queue-note-NGGFCTWT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_TM44QZAR=load(
+"./chunk-TM44QZAR.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load(
 "./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function queueNoteOf(root,spec){if(spec.kind==="timer")return{facts:{},line:"queue:   none: a timer is armed at once, --max-live do\
-es not count for it"};if(!(0,import_chunk_L5OZSZHI.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_T66MS6HD.lookAtQueue)(root,
-spec,(0,import_chunk_T66MS6HD.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_L5OZSZHI.readTurn)((0,import_chunk_RRKK2KA3.jobPaths)(
+es not count for it"};if(!(0,import_chunk_L5OZSZHI.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_TM44QZAR.lookAtQueue)(root,
+spec,(0,import_chunk_TM44QZAR.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_L5OZSZHI.readTurn)((0,import_chunk_RRKK2KA3.jobPaths)(
 root,spec.id),spec.id))return{facts:{queue:null},line:`queue:   its turn is now (at most ${max_live} at a time)`};if(place+atWork.length<=max_live)return{facts:{
 queue:null},line:`queue:   a place is free (at most ${max_live} at a time)`};const before=ahead.at(-1);const behind=before?[before]:atWork.slice(0,import_chunk_VNGCQAMP.
 queueNamed).map(({id})=>id);const seen={place,live:atWork.length,max_live,behind};return{facts:{queue:seen},line:`queued:  ${(0,import_chunk_T4JNAPAO.queueWords)(
 seen)}`}}
 
 },
-"./reconcile-S2SV7GFU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_LOO2QKEB.isSettleable,refresh:()=>import_chunk_LOO2QKEB.refresh,refreshAttached:()=>import_chunk_LOO2QKEB.
-refreshAttached});module.exports=stdin_exports;var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load(
-"./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
-
-},
-"./reconcile-ZW53REDI.js": function (module, exports) {
+"./reconcile-BZL4AQVH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_2NCBSBFF=load(
 "./chunk-2NCBSBFF.js");var import_chunk_T3AIJQOH=load("./chunk-T3AIJQOH.js");var import_chunk_3YJRILRR=load("./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load(
-"./chunk-U6GN5IUE.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load(
+"./chunk-U6GN5IUE.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load(
 "./chunk-GZHJJTKU.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
 "./chunk-NH24TB6P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_PS6MWT7T=load("./chunk-PS6MWT7T.js");var import_chunk_ILRLY4JU=load(
@@ -6000,16 +5991,26 @@ reduce((sum,one)=>sum+Math.max(1,Math.ceil((0,import_chunk_BOPSRWHI.widthOf)(one
 cutToWidth)(text,import_chunk_VNGCQAMP.wakePage.columns)}var reconcile={name:"reconcile",summary:"the page for a caller that has just been woken: what fired, wh\
 at is outstanding, what comes next",form:"[--owner NAME] [--since SEQ]",words:{min:0,max:0},options:{owner:{kind:"text",value:"NAME",help:"whose jobs (default: \
 JOB_OWNER, else everybody)"},since:{kind:"count",value:"SEQ",range:{default:0,min:0,max:999999999999999},help:"what fired after this number, which an earlier re\
-concile gave; 0 is all (default: where the last one of this owner stood)"},...import_chunk_TYK3XDTR.common},notes:"Nothing is consumed: the same number gives th\
+concile gave; 0 is all (default: where the last one of this owner stood)"},...import_chunk_NGJTMVWE.common},notes:"Nothing is consumed: the same number gives th\
 e same again. Settles jobs that are provably over, as status does; starts nothing.",examples:["reconcile","reconcile --owner builder","reconcile --since 1767225\
 600000 --json"],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_ILIZNOH4.
 variables.owner()??null;const seen=await lookAround(root,owner,input.count("since")??null);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,
 json:wakeDocument(seen,root)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-RDNC5M42.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_DJNEQSOY.commandNames,loadCommand:()=>import_chunk_DJNEQSOY.loadCommand});module.exports=
-stdin_exports;var import_chunk_DJNEQSOY=load("./chunk-DJNEQSOY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./reconcile-S2SV7GFU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_LOO2QKEB.isSettleable,refresh:()=>import_chunk_LOO2QKEB.refresh,refreshAttached:()=>import_chunk_LOO2QKEB.
+refreshAttached});module.exports=stdin_exports;var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load(
+"./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./registry-IU4S5VSO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_PCKMJLU3.commandNames,loadCommand:()=>import_chunk_PCKMJLU3.loadCommand});module.exports=
+stdin_exports;var import_chunk_PCKMJLU3=load("./chunk-PCKMJLU3.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-7RJWNCIB.js": function (module, exports) {
@@ -6034,12 +6035,12 @@ printed more than ${import_chunk_VNGCQAMP.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-VMQXL3ZA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_QAJ4UPE7=load("./chunk-QAJ4UPE7.js");var import_chunk_VCSX6JKB=load(
-"./chunk-VCSX6JKB.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_Y4WSZBNT=load(
-"./chunk-Y4WSZBNT.js");var import_chunk_WNOCO3GO=load("./chunk-WNOCO3GO.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VGMPMA27=load(
-"./chunk-VGMPMA27.js");var import_chunk_ZN4H5CQZ=load("./chunk-ZN4H5CQZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
-"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load(
+"./research-FIJJYTI2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_EIUDWQWK=load("./chunk-EIUDWQWK.js");var import_chunk_3XX2OMJ6=load(
+"./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
+"./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
+"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load(
 "./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_G2IV7FBW=load("./chunk-G2IV7FBW.js");var import_chunk_AG6AT4DF=load(
@@ -6052,16 +6053,16 @@ printed more than ${import_chunk_VNGCQAMP.rerunBytes} bytes and was ended`;case"
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_QAJ4UPE7.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_EIUDWQWK.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-ZYUWBSVQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ.js");var import_chunk_VCSX6JKB=load(
-"./chunk-VCSX6JKB.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_WNOCO3GO=load(
-"./chunk-WNOCO3GO.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VGMPMA27=load("./chunk-VGMPMA27.js");var import_chunk_ZN4H5CQZ=load(
-"./chunk-ZN4H5CQZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load(
+"./restart-IZ6GGG5O.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ.js");var import_chunk_3XX2OMJ6=load(
+"./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_Q36ZKLBI=load(
+"./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load("./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load(
+"./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load(
+"./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load(
 "./chunk-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load(
 "./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_JAIZZHAV=load(
 "./chunk-JAIZZHAV.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_G2IV7FBW=load("./chunk-G2IV7FBW.js");var import_chunk_AG6AT4DF=load(
@@ -6079,35 +6080,35 @@ makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "W
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
 "node:path");var restart={name:"restart",summary:"start the same task or command once more, as a new job",form:"ID [options]",words:{min:1,max:1},options:{timeout:{
 kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.runTimeout,help:"hard limit (default: a fresh one, 60m for staff, 24h for run, of a watch its own; \
-staff at most 120m)"},backend:{...import_chunk_TYK3XDTR.staffOptions.backend,help:"another agent CLI (staff only)"},model:import_chunk_TYK3XDTR.staffOptions.model,
-profile:import_chunk_TYK3XDTR.staffOptions.profile,handback:{...import_chunk_TYK3XDTR.staffOptions.handback,help:"another hand-back folder (staff only; default:\
- that of the earlier job)"},share:import_chunk_TYK3XDTR.writerOptions.share,...import_chunk_TYK3XDTR.launchOptions},notes:"Refused while the earlier job still r\
+staff at most 120m)"},backend:{...import_chunk_NGJTMVWE.staffOptions.backend,help:"another agent CLI (staff only)"},model:import_chunk_NGJTMVWE.staffOptions.model,
+profile:import_chunk_NGJTMVWE.staffOptions.profile,handback:{...import_chunk_NGJTMVWE.staffOptions.handback,help:"another hand-back folder (staff only; default:\
+ that of the earlier job)"},share:import_chunk_NGJTMVWE.writerOptions.share,...import_chunk_NGJTMVWE.launchOptions},notes:"Refused while the earlier job still r\
 uns. The environment is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c\
-2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const words=(0,import_chunk_VGMPMA27.
-onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_VGMPMA27.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,
+2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const words=(0,import_chunk_GQN5AXPO.
+onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_GQN5AXPO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,
 import_chunk_YPCCD7EW.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_LOO2QKEB.refresh)(root.folder,id);const spec=(0,import_chunk_QLCLYYXZ.
 requireSpec)(root,id);await(0,import_chunk_QLCLYYXZ.requireGenuine)(spec);if(!(0,import_chunk_X4L7IYOO.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_I3DEZP3A.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,
-input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-X43MYONN.js"))).againWatch(context,input,spec,spec.watch,
+input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-QVSNYXIM.js"))).againWatch(context,input,spec,spec.watch,
 root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of[
 "backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for st\
 aff`);(0,import_chunk_QLCLYYXZ.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`can\
-not restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_WNOCO3GO.requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.
-durationOrDefault("timeout");return(0,import_chunk_ZN4H5CQZ.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_ZN4H5CQZ.launchWords)(input),
+not restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_Q36ZKLBI.requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.
+durationOrDefault("timeout");return(0,import_chunk_SDZ6GRT6.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_SDZ6GRT6.launchWords)(input),
 cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,
 import_chunk_QLCLYYXZ.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_MO4O7IMQ.freshPaths)(run),program},
-warnings:(0,import_chunk_WNOCO3GO.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){for(const name of[
+warnings:(0,import_chunk_Q36ZKLBI.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){for(const name of[
 "backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer: it ha\
 s only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was armed for\
  the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().
-then(()=>load("./timer-GLAUANWS.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};return launchTimer(
+then(()=>load("./timer-UFZOBVDN.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};return launchTimer(
 context,input,{timer,lineage:(0,import_chunk_QLCLYYXZ.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
 staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
 worktree):(0,import_chunk_QLCLYYXZ.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
 d")&&input.text("backend")!==before;const part=(0,import_chunk_K4TUF4DS.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
-model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_VCSX6JKB.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
+model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_3XX2OMJ6.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
 resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_JAIZZHAV.historicalOf)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_VCSX6JKB.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_3XX2OMJ6.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
 lineage:(0,import_chunk_QLCLYYXZ.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??null,handback:spec.
 handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,
@@ -6116,9 +6117,9 @@ e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("t
 (0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_VNGCQAMP.limits.staffTimeout)}
 
 },
-"./restart-watch-X43MYONN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ.js");var import_chunk_ZN4H5CQZ=load(
-"./chunk-ZN4H5CQZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load(
+"./restart-watch-QVSNYXIM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ.js");var import_chunk_SDZ6GRT6=load(
+"./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_S4SQ7DAO=load(
 "./chunk-S4SQ7DAO.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_AG6AT4DF=load("./chunk-AG6AT4DF.js");var import_chunk_RTNURD2P=load(
 "./chunk-RTNURD2P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_6OQCCBYU=load(
@@ -6133,16 +6134,16 @@ e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("t
 for(const name of["backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watc\
 h: it is for staff`);const cwd=(0,import_chunk_QLCLYYXZ.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_S4SQ7DAO.loadWatch)(earlier.condition);
 if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_S4SQ7DAO.
-watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_ZN4H5CQZ.launchAndTell)(context,input,{kind:"\
-watch",verb:"watch",...(0,import_chunk_ZN4H5CQZ.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
+watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_SDZ6GRT6.launchAndTell)(context,input,{kind:"\
+watch",verb:"watch",...(0,import_chunk_SDZ6GRT6.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
 "--timeout",import_chunk_VNGCQAMP.limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,
 import_chunk_QLCLYYXZ.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./result-LKSZBMPE.js": function (module, exports) {
+"./result-JPHKUVGE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_3DNUD4GN=load(
 "./chunk-3DNUD4GN.js");var import_chunk_3ASXKRAI=load("./chunk-3ASXKRAI.js");var import_chunk_SRCRCAW2=load("./chunk-SRCRCAW2.js");var import_chunk_U6GN5IUE=load(
-"./chunk-U6GN5IUE.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load(
+"./chunk-U6GN5IUE.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_6NGEI3IW=load("./chunk-6NGEI3IW.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load(
 "./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load("./chunk-NH24TB6P.js");var import_chunk_YWZJ3NCR=load(
 "./chunk-YWZJ3NCR.js");var import_chunk_YP7ANYIH=load("./chunk-YP7ANYIH.js");var import_chunk_YPEOQMX4=load("./chunk-YPEOQMX4.js");var import_chunk_QHVSWUZM=load(
@@ -6159,7 +6160,7 @@ import_chunk_QLCLYYXZ.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...p
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var result={name:"result",summary:"print the stored result of a finished job again",form:"[ID]",words:{min:0,max:1},options:{claims:{kind:"\
-flag",help:"print the completion block of the answer as JSON instead; 3 with a typed error where there is none"},...import_chunk_TYK3XDTR.ownerOption,...import_chunk_TYK3XDTR.
+flag",help:"print the completion block of the answer as JSON instead; 3 with a typed error where there is none"},...import_chunk_NGJTMVWE.ownerOption,...import_chunk_NGJTMVWE.
 common},notes:"Default: the latest finished job. Exit codes as of wait.",examples:["result","result run-mik3x9ab-4f7q2z --json","result implement-mik3x9ab-4f7q2\
 z --claims"],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_ILIZNOH4.
 variables.owner()??null;const isFinished=id2=>(0,import_chunk_X4L7IYOO.isEnded)((0,import_chunk_X4L7IYOO.inspect)(root.folder,id2).state);const id=input.words[0]===
@@ -6171,12 +6172,12 @@ exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wa
 tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_3DNUD4GN.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./review-OMZ4A6MF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_QAJ4UPE7=load("./chunk-QAJ4UPE7.js");var import_chunk_VCSX6JKB=load(
-"./chunk-VCSX6JKB.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_Y4WSZBNT=load(
-"./chunk-Y4WSZBNT.js");var import_chunk_WNOCO3GO=load("./chunk-WNOCO3GO.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VGMPMA27=load(
-"./chunk-VGMPMA27.js");var import_chunk_ZN4H5CQZ=load("./chunk-ZN4H5CQZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
-"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load(
+"./review-LZCNSYHO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_EIUDWQWK=load("./chunk-EIUDWQWK.js");var import_chunk_3XX2OMJ6=load(
+"./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
+"./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
+"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load(
 "./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_G2IV7FBW=load("./chunk-G2IV7FBW.js");var import_chunk_AG6AT4DF=load(
@@ -6189,7 +6190,7 @@ tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,impor
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_QAJ4UPE7.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_EIUDWQWK.
 makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
 commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
@@ -6213,11 +6214,11 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_76Y3APZU.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./run-373OUEJO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_Y4WSZBNT.folderOf,run:()=>import_chunk_Y4WSZBNT.run});module.exports=stdin_exports;var import_chunk_Y4WSZBNT=load(
-"./chunk-Y4WSZBNT.js");var import_chunk_WNOCO3GO=load("./chunk-WNOCO3GO.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VGMPMA27=load(
-"./chunk-VGMPMA27.js");var import_chunk_ZN4H5CQZ=load("./chunk-ZN4H5CQZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
-"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load(
+"./run-B7MHS23H.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_VH4M67PY.folderOf,run:()=>import_chunk_VH4M67PY.run});module.exports=stdin_exports;var import_chunk_VH4M67PY=load(
+"./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
+"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load(
 "./chunk-5D4XELJN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_6OQCCBYU=load(
 "./chunk-6OQCCBYU.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
@@ -6403,11 +6404,11 @@ import_chunk_NVPF5LEY.FaultError&&error.code==="busy"}function isFull(error){ret
 return["EROFS","EACCES","EPERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-PHWDABHN.js": function (module, exports) {
+"./setup-4JVBTW3L.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_ADFUQSJI=load("./chunk-ADFUQSJI.js");var import_chunk_BMZ5SJAO=load(
 "./chunk-BMZ5SJAO.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_K4TUF4DS=load(
-"./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_TYK3XDTR=load(
-"./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
+"./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load(
+"./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_G2IV7FBW=load("./chunk-G2IV7FBW.js");var import_chunk_AG6AT4DF=load(
 "./chunk-AG6AT4DF.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_LOO2QKEB=load(
 "./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_6OQCCBYU=load("./chunk-6OQCCBYU.js");var import_chunk_I3DEZP3A=load(
@@ -6487,7 +6488,7 @@ modeIds.join(", ")}), or none`},"default-backend":{kind:"text",value:"WORDS",hel
 kind:"choice",choices:[...import_chunk_SV4EWY53.hookHosts,"none"],value:"HOST",help:"let claude or codex tell you in its sessions of finished jobs and of jobs t\
 hat wake nobody; none turns it off"},user:{kind:"flag",help:"keep these choices in your own config, for every worktree, not in this one"},"allow-reads":{kind:"f\
 lag",help:"with --backend agy: add rules to its settings that let a restricted run look around in this worktree"},apply:{kind:"flag",help:"really write; a copy \
-of every changed file stays beside it"},...import_chunk_TYK3XDTR.common},notes:'The state folder can only narrow: its default counts where your own config leave\
+of every changed file stays beside it"},...import_chunk_NGJTMVWE.common},notes:'The state folder can only narrow: its default counts where your own config leave\
 s the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',examples:["setup",
 "setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --apply","setup --backend agy --allow-reads","setup --hooks claude --a\
 pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_SPFZREQZ.readUserConfig)();const known=(0,import_chunk_K4TUF4DS.knownBackends)(
@@ -6520,12 +6521,12 @@ stdin_exports;var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./staffer-3T6FN463.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_QAJ4UPE7=load("./chunk-QAJ4UPE7.js");var import_chunk_VCSX6JKB=load(
-"./chunk-VCSX6JKB.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_Y4WSZBNT=load(
-"./chunk-Y4WSZBNT.js");var import_chunk_WNOCO3GO=load("./chunk-WNOCO3GO.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VGMPMA27=load(
-"./chunk-VGMPMA27.js");var import_chunk_ZN4H5CQZ=load("./chunk-ZN4H5CQZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
-"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load(
+"./staffer-QJLLLBUT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_EIUDWQWK=load("./chunk-EIUDWQWK.js");var import_chunk_3XX2OMJ6=load(
+"./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
+"./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
+"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load(
 "./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_G2IV7FBW=load("./chunk-G2IV7FBW.js");var import_chunk_AG6AT4DF=load(
@@ -6538,14 +6539,14 @@ k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_QAJ4UPE7.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_EIUDWQWK.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
 },
-"./status-DHVYCCIS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_T3AIJQOH=load("./chunk-T3AIJQOH.js");var import_chunk_TYK3XDTR=load(
-"./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load(
+"./status-ZEJRBGZD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_T3AIJQOH=load("./chunk-T3AIJQOH.js");var import_chunk_NGJTMVWE=load(
+"./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
 "./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load(
@@ -6558,7 +6559,7 @@ ly jobs of these kinds: ${import_chunk_EENKPOPM.kinds.join(", ")}`},active:{kind
 default:recentDefault,min:0,max:1e4},help:`how many finished jobs to show (default ${recentDefault})`},tree:{kind:"flag",help:"which job came from which: contin\
 ued, restarted, or started by a job"},markdown:{kind:"flag",help:"as a table for a checkpoint file: state, health, limit left, next command"},watch:{kind:"flag",
 help:"draw it again and again until no job lives; on a pipe: print it once, when no job is live any more"},every:{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.
-limits.redraw,help:"with --watch: how often (default 1s)"},...import_chunk_TYK3XDTR.common},notes:'A state with "!" (running!) means that the job needs attentio\
+limits.redraw,help:"with --watch: how often (default 1s)"},...import_chunk_NGJTMVWE.common},notes:'A state with "!" (running!) means that the job needs attentio\
 n; status ID says why.',examples:["status","status --watch","status run-mik3x9ab-4f7q2z","status --owner builder --json","status --active --kind staff,run --mar\
 kdown"],async run(context,input){const root=context.root(input);checkWords(input);const choice={owner:input.text("owner")??null,kinds:parseKinds(input.text("kin\
 d"))};const isThere=(0,import_chunk_DOH37MC3.checkRoot)(root.folder);if(input.has("watch"))return watchIt(context,root,input,choice);if(input.words[0]!==void 0)
@@ -7076,10 +7077,10 @@ state.warnings,{code:"environment_changed",message}]:progress.state.warnings;if(
 {warnings});progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./timer-GLAUANWS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_VGMPMA27=load("./chunk-\
-VGMPMA27.js");var import_chunk_ZN4H5CQZ=load("./chunk-ZN4H5CQZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chun\
-k-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load("./ch\
+"./timer-UFZOBVDN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_GQN5AXPO=load("./chunk-\
+GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chun\
+k-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./ch\
 unk-DOH37MC3.js");var import_chunk_HSNI324A=load("./chunk-HSNI324A.js");var import_chunk_4D5VWV46=load("./chunk-4D5VWV46.js");var import_chunk_KBYANBJG=load("./\
 chunk-KBYANBJG.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load("./chunk-NH24TB6P.js");var import_chunk_LUIVRIXY=load("\
 ./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_5D4XELJN=load(
@@ -7120,7 +7121,7 @@ root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.len
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_I3DEZP3A.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
 try{return!(0,import_chunk_X4L7IYOO.isEnded)((await(0,import_chunk_LOO2QKEB.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
-ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_TYK3XDTR.launchOptions};var notes="Th\
+ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_NGJTMVWE.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
 , not that anything is finished. At most 64 are armed in one state folder.";var timerIn={name:"timer in",summary:"a message after a delay",form:"DELAY [--messag\
 e TEXT] [options]",words:{min:1,max:1},options,notes:`DELAY: 1s to 30d, like 90s, 25m or 1h30m. ${notes}`,examples:['timer in 25m --message "look at the build"',
@@ -7135,17 +7136,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_VGMPMA27.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_VGMPMA27.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_GQN5AXPO.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_GQN5AXPO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_VNGCQAMP.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_VNGCQAMP.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_ZN4H5CQZ.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_ZN4H5CQZ.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{kind:"\
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_SDZ6GRT6.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_SDZ6GRT6.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{kind:"\
 timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,
 maxOutputBytes:import_chunk_VNGCQAMP.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_ZN4H5CQZ.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_ZN4H5CQZ.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
+import_chunk_SDZ6GRT6.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
+id,owner:said.owner}):[];return(0,import_chunk_SDZ6GRT6.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
 import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}\
 ; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);if(due<=now)throw refused(`that was ${now-due<
 6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_VNGCQAMP.limits.timer;if(due-now>
@@ -7165,10 +7166,10 @@ CPYHIP.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chu
 JSBRDJBE.js");
 
 },
-"./turn-BXY7ZNPU.js": function (module, exports) {
+"./turn-LUY4S6VO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_VDOWXDFY=load(
-"./chunk-VDOWXDFY.js");var import_chunk_UI2GE4VC=load("./chunk-UI2GE4VC.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_T66MS6HD=load(
-"./chunk-T66MS6HD.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_6OQCCBYU=load(
+"./chunk-VDOWXDFY.js");var import_chunk_UI2GE4VC=load("./chunk-UI2GE4VC.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_TM44QZAR=load(
+"./chunk-TM44QZAR.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_6OQCCBYU=load(
 "./chunk-6OQCCBYU.js");var import_chunk_DHIWPLD5=load("./chunk-DHIWPLD5.js");var import_chunk_PS6MWT7T=load("./chunk-PS6MWT7T.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
@@ -7177,48 +7178,48 @@ JSBRDJBE.js");
 "./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_L5OZSZHI.findEngine)(spec.engine)??import_chunk_L5OZSZHI.defaultEngine;
-const pool=(0,import_chunk_T66MS6HD.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
+const pool=(0,import_chunk_TM44QZAR.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
 const behind=(0,import_chunk_YPCCD7EW.listActive)(root).filter(id=>(0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)>0&&isWaiting(id));for(const id of behind.slice(
 0,import_chunk_VNGCQAMP.queueTold)){const read=(0,import_chunk_EENKPOPM.readWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));if(read.kind==="ok")engine.signal(
 read.value.worker,"SIGURG")}}async function waitForTurn(claim){const turn=(0,import_chunk_L5OZSZHI.readTurn)(claim.paths,claim.spec.id)??lostTurn(claim)??await new Queued(
 claim).untilTurn();if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_X4L7IYOO.specAtTurn)(claim.spec,turn);return true}function lostTurn({paths}){
 const started=(0,import_chunk_S7M4UBSY.factsOf)(paths.started);if(!started)return void 0;const age=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-started.modifiedMs);
 return{at:(0,import_chunk_CL3BCQKO.isoOf)(started.modifiedMs),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-age,files:{}}}
-var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_T66MS6HD.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
+var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_TM44QZAR.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
 makeNap)(this.stop.signal);heard=new Map;since=(0,import_chunk_CL3BCQKO.monotonicMs)();note=null;why;constructor(claim){this.claim=claim;this.progress=new import_chunk_VDOWXDFY.
 Progress(claim)}async untilTurn(){const release=this.listen();const{progress,claim}=this;this.note=progress.state.queue??null;if(claim.generation>1){progress.note(
 "worker_replaced",{worker:claim.self.pid,generation:claim.generation,baseline_reset:false});claim.isReplacementTold=true}try{const stopped=new Promise(resolve=>this.
 stop.signal.addEventListener("abort",()=>resolve()));let turn;for(let quiet=quickMs.length;!turn&&!this.stop.signal.aborted;){const round=this.round(quiet).then(
 told=>({told}));const done=await Promise.race([round,stopped]);if(!done)break;turn=done.told.turn;quiet=done.told.isRung?0:quiet+1}if(turn)return turn;await this.
 end();return void 0}finally{release();for(const close of this.heard.values())close?.();this.stop.abort()}}async round(quiet){const{root,spec}=this.claim;let standing=await(0,
-import_chunk_T66MS6HD.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_T66MS6HD.lookAtQueue)(root,spec,
-this.memory);if(await this.care(standing))standing=await(0,import_chunk_T66MS6HD.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
+import_chunk_TM44QZAR.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_TM44QZAR.lookAtQueue)(root,spec,
+this.memory);if(await this.care(standing))standing=await(0,import_chunk_TM44QZAR.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
 if(standing.mayGo){const turn=await this.take();if(turn)return{turn,isRung:true}}else this.tell(standing);const live=standing.ahead.length+standing.atWork.length;
-const before=standing.ahead.at(-1);const isAlone=before!==void 0&&!(0,import_chunk_T66MS6HD.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,before));const slow=isAlone||
+const before=standing.ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_TM44QZAR.workerOf)((0,import_chunk_RRKK2KA3.jobPaths)(root,before))==="dead";const slow=isAlone||
 standing.mayGo?1e3:Math.max(import_chunk_VNGCQAMP.queueLookMs,live*import_chunk_VNGCQAMP.queueLookPerJobMs);const why=await this.nap.sleep(quickMs[quiet]??slow);
 return{isRung:why.includes("fifo")}}async care(standing){const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.
-some(({condition})=>condition!=="supervised"):!(0,import_chunk_T66MS6HD.hasLivingWorker)((0,import_chunk_RRKK2KA3.jobPaths)(root,before));return isNeeded&&(await Promise.
-resolve().then(()=>load("./queue-care-SMAGO23S.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
-import_chunk_6OQCCBYU.withLock)((0,import_chunk_RRKK2KA3.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_T66MS6HD.lookAtQueue)(root,
+some(({condition})=>condition!=="supervised"):(0,import_chunk_TM44QZAR.workerOf)((0,import_chunk_RRKK2KA3.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.
+resolve().then(()=>load("./queue-care-GV5DIEIH.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
+import_chunk_6OQCCBYU.withLock)((0,import_chunk_RRKK2KA3.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_TM44QZAR.lookAtQueue)(root,
 spec,this.memory);if(!mayGo||!(0,import_chunk_S7M4UBSY.exists)(paths.folder)||this.stop.signal.aborted||(0,import_chunk_EENKPOPM.readCancel)(paths))return void 0;
 const files=await this.files();const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),
 files};(0,import_chunk_L5OZSZHI.writeTurn)(paths,spec.id,turn);const fields={waited_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-this.since,live:atWork.length+1,max_live:spec.
 max_live};this.progress.note("turn",fields,{queue:null});wakeBehind(root,spec,this.memory);return turn})}catch(error){const isBusy=error instanceof import_chunk_NVPF5LEY.
 FaultError&&error.code==="busy";if(isBusy||["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return void 0;throw error}}async files(){const{
 run}=this.claim.spec;if(!run?.success_files&&!run?.result_paths)return{};const{freshPaths}=await Promise.resolve().then(()=>load("./artifact-paths-BBJMUHRG.js"));
-try{return{...freshPaths(run)}}catch{return{}}}async hear(ids){for(const[id,close]of this.heard){if(ids.includes(id))continue;close?.();this.heard.delete(id)}const fresh=ids.
-filter(id=>!this.heard.has(id));for(const id of fresh){const onEnd=()=>{this.heard.get(id)?.();this.heard.delete(id);this.nap.ring("fifo")};this.heard.set(id,await(0,
-import_chunk_DAOF27DW.watchFifo)((0,import_chunk_RRKK2KA3.jobPaths)(this.claim.root,id).leaseFifo,onEnd))}return fresh.length>0}tell(standing){const note=noteOf(
-standing);if(JSON.stringify(note)===JSON.stringify(this.note))return;const isFirst=this.note===null;this.note=note;const fields={...note,max_live:this.claim.spec.
-max_live};if(isFirst)this.progress.note("queued",fields,{state:"queued",queue:note});else this.progress.change({queue:note})}listen(){const{paths}=this.claim;const look=()=>{
-if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))this.why??="state_vanished";else if((0,import_chunk_EENKPOPM.readCancel)(paths))this.why??="canceled";if(this.
-why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_UI2GE4VC.renewLease)(paths);look()},import_chunk_VNGCQAMP.leaseMs);const onNudge=()=>{look();
-this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);process.off("SIGURG",onNudge)}}async end(){if(this.why!=="canceled")return;
-const{progress,claim}=this;progress.note("cancel_requested",{request:(0,import_chunk_EENKPOPM.readCancel)(claim.paths)??null},{queue:null});const tree={step:"no\
-ne",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-TK72JMKK.js"));await concludeAsked(claim,{reason:"cancel\
-ed",exit:void 0,tree,reconciled:false},null);wakeBehind(claim.root,claim.spec,this.memory)}};function watchedOf({ahead,atWork}){const before=ahead.at(-1);return before?
-[before]:atWork.slice(0,import_chunk_VNGCQAMP.queueHeard).map(({id})=>id)}function noteOf({ahead,atWork,place}){const before=ahead.at(-1);const behind=before?[before]:
-atWork.slice(0,import_chunk_VNGCQAMP.queueNamed).map(({id})=>id);return{place,live:atWork.length,behind}}
+try{return{...freshPaths(run)}}catch{return{}}}async hear(ids){for(const[id,close]of this.heard){if(ids.includes(id))continue;close?.();this.heard.delete(id)}let isNew=false;
+for(const id of ids){if(this.heard.get(id))continue;const onEnd=()=>{this.heard.get(id)?.();this.heard.delete(id);this.nap.ring("fifo")};const close=await(0,import_chunk_DAOF27DW.
+watchFifo)((0,import_chunk_RRKK2KA3.jobPaths)(this.claim.root,id).leaseFifo,onEnd);this.heard.set(id,close);isNew=isNew||close!==void 0}return isNew}tell(standing){
+const note=noteOf(standing);if(JSON.stringify(note)===JSON.stringify(this.note))return;const isFirst=this.note===null;this.note=note;const fields={...note,max_live:this.
+claim.spec.max_live};if(isFirst)this.progress.note("queued",fields,{state:"queued",queue:note});else this.progress.change({queue:note})}listen(){const{paths}=this.
+claim;const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))this.why??="state_vanished";else if((0,import_chunk_EENKPOPM.readCancel)(paths))this.why??=
+"canceled";if(this.why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_UI2GE4VC.renewLease)(paths);look()},import_chunk_VNGCQAMP.leaseMs);const onNudge=()=>{
+look();this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);process.off("SIGURG",onNudge)}}async end(){if(this.why!=="canc\
+eled")return;const{progress,claim}=this;progress.note("cancel_requested",{request:(0,import_chunk_EENKPOPM.readCancel)(claim.paths)??null},{queue:null});const tree={
+step:"none",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-TK72JMKK.js"));await concludeAsked(claim,{reason:"\
+canceled",exit:void 0,tree,reconciled:false},null);wakeBehind(claim.root,claim.spec,this.memory)}};function watchedOf({ahead,atWork}){const before=ahead.at(-1);
+return before?[before]:atWork.slice(0,import_chunk_VNGCQAMP.queueHeard).map(({id})=>id)}function noteOf({ahead,atWork,place}){const before=ahead.at(-1);const behind=before?
+[before]:atWork.slice(0,import_chunk_VNGCQAMP.queueNamed).map(({id})=>id);return{place,live:atWork.length,behind}}
 
 },
 "./usage-UHIHGAI3.js": function (module, exports) {
@@ -7232,9 +7233,9 @@ examples.map(example=>`  job-companion ${example}`)].join("\n"));return`${parts.
 `}
 
 },
-"./verify-TQIQ7JUS.js": function (module, exports) {
+"./verify-TXGLDP6K.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load(
+"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LOO2QKEB=load(
 "./chunk-LOO2QKEB.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
 "./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
@@ -7266,7 +7267,7 @@ function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(({re
  more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===
 wanted).length}var verify={name:"verify",summary:"check what a job claims to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",
 value:"CMD",help:"run the tests again in the folder of the job: words, or a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.
-limits.rerun,help:"how long --rerun may take (default 2m, at most 1h)"},...import_chunk_TYK3XDTR.common},notes:["Reads the completion block of the answer (resul\
+limits.rerun,help:"how long --rerun may take (default 2m, at most 1h)"},...import_chunk_NGJTMVWE.common},notes:["Reads the completion block of the answer (resul\
 t ID --claims): commits, changed files, tests, status.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run\
 ;","--rerun runs your own command, on files that an agent wrote.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise\
 ."].join("\n"),examples:["verify implement-mik3x9ab-4f7q2z",'verify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.
@@ -7403,12 +7404,12 @@ exports=stdin_exports;var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./wait-4KGQ6ZRJ.js": function (module, exports) {
+"./wait-DR4W25YT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_I4L6RBA7=load(
 "./chunk-I4L6RBA7.js");var import_chunk_3DNUD4GN=load("./chunk-3DNUD4GN.js");var import_chunk_FAZUV2YN=load("./chunk-FAZUV2YN.js");var import_chunk_3ASXKRAI=load(
 "./chunk-3ASXKRAI.js");var import_chunk_SRCRCAW2=load("./chunk-SRCRCAW2.js");var import_chunk_LFCINVSY=load("./chunk-LFCINVSY.js");var import_chunk_3YJRILRR=load(
-"./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_TYK3XDTR=load(
-"./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_4D5VWV46=load(
+"./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_NGJTMVWE=load(
+"./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_4D5VWV46=load(
 "./chunk-4D5VWV46.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6NGEI3IW=load("./chunk-6NGEI3IW.js");var import_chunk_XSVLTRB3=load(
 "./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
 "./chunk-NH24TB6P.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load(
@@ -7439,7 +7440,7 @@ return when the first has ended; without ids: of all live jobs"},all:{kind:"flag
 duration",value:"D",range:import_chunk_VNGCQAMP.limits.waitTimeout,help:"patience of this call (default 100s, no maximum); the job runs on"},until:{kind:"text",
 value:"CAUSES",help:"what else wakes it, with commas: checkpoint, attention, handback, news (the end, terminal, always does)"},"after-seq":{kind:"list",value:"N",
 help:"only events after number N wake: next_seq of an earlier wait; of several jobs ID:N, once for each"},heartbeat:{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.
-limits.heartbeat,help:"a line on stderr this often (default: silence)"},...import_chunk_TYK3XDTR.ownerOption,...import_chunk_TYK3XDTR.common},notes:'Without ids\
+limits.heartbeat,help:"a line on stderr this often (default: silence)"},...import_chunk_NGJTMVWE.ownerOption,...import_chunk_NGJTMVWE.common},notes:'Without ids\
 : the newest job, also when others are live (--all and --any take all that are live). A live timer is not taken for it while another job is live. The results of\
  several jobs come one after the other; on a terminal each stands below a line "== ID: STATE ==".\nWith --until, the first cause after the cursor ends the wait w\
 ith code 2; the last line is the command that waits on. Nothing is consumed by reading. Older checkpoints are folded into the newest (skipped in the document sa\
@@ -7459,10 +7460,10 @@ import_chunk_TACSUHSQ.requireNewest)(root,owner,"a job to wait for");if(newest.l
 (timers aside)":"";context.tell(`waiting for ${newest.id}, the newest of ${newest.live.length} live jobs${aside}`)}return[newest.id]}
 
 },
-"./watch-46Y44QHP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VGMPMA27=load(
-"./chunk-VGMPMA27.js");var import_chunk_ZN4H5CQZ=load("./chunk-ZN4H5CQZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
-"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_TYK3XDTR=load("./chunk-TYK3XDTR.js");var import_chunk_DOH37MC3=load(
+"./watch-NSI75HL2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
+"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_S4SQ7DAO=load("./chunk-S4SQ7DAO.js");var import_chunk_5D4XELJN=load(
 "./chunk-5D4XELJN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_6OQCCBYU=load("./chunk-6OQCCBYU.js");var import_chunk_I3DEZP3A=load(
 "./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
@@ -7477,8 +7478,8 @@ return{for:{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.watchFo
 tempt-timeout":{kind:"duration",value:"D",range:import_chunk_VNGCQAMP.limits.watchAttempt,help:"bound of one look as a whole (default 30s)"},tolerate:{kind:"cou\
 nt",value:"N",range:import_chunk_VNGCQAMP.limits.watchTolerate,help:"so many looks in a row may fail (default: as many as --for has time for)"},once:{kind:"flag",
 help:"look once, now; no job: 0 it holds, 2 not yet, 3 it failed or cannot be looked at"},repeat:{kind:"flag",help:"tell every change until --for is over, inste\
-ad of ending at the first verdict"},foreground:{kind:"flag",help:"stay, print one JSON line for each change, exit with the verdict"},...import_chunk_TYK3XDTR.launchOptions}}
-var watch={name:"watch",summary:"wait for a condition: a file, a page, a check, another job, ...",form:"KIND ... --for D [options]",words:{min:1,max:1},options:import_chunk_TYK3XDTR.
+ad of ending at the first verdict"},foreground:{kind:"flag",help:"stay, print one JSON line for each change, exit with the verdict"},...import_chunk_NGJTMVWE.launchOptions}}
+var watch={name:"watch",summary:"wait for a condition: a file, a page, a check, another job, ...",form:"KIND ... --for D [options]",words:{min:1,max:1},options:import_chunk_NGJTMVWE.
 common,notes:`Kinds: ${import_chunk_S4SQ7DAO.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h",
 "watch --help","watch file --help"],async choose(args){const[word,...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const kind=word===
 void 0?void 0:await(0,import_chunk_S4SQ7DAO.loadWatch)(word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(
@@ -7492,11 +7493,11 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
 checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-IHVNXPW3.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_VGMPMA27.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_VGMPMA27.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_ZN4H5CQZ.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-QHI6VV27.js"))).follow(context,root,launched.id);return(0,import_chunk_ZN4H5CQZ.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_ZN4H5CQZ.launchWords)(
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_GQN5AXPO.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_GQN5AXPO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_SDZ6GRT6.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-QHI6VV27.js"))).follow(context,root,launched.id);return(0,import_chunk_SDZ6GRT6.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_SDZ6GRT6.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_VNGCQAMP.toolGraceMs,maxOutputBytes:import_chunk_VNGCQAMP.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -7504,7 +7505,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_DOH37MC3.checkRoot)(root.folder);return(0,import_chunk_YPCCD7EW.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_ZN4H5CQZ.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_SDZ6GRT6.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";

@@ -133,7 +133,7 @@ test('an earlier one is waited for while it gives signs of life, and passed over
     assert.equal((await look(spec, memory)).ahead.at(-1), silent.id);
     old(silent.paths, minute);
     assert.equal((await look(spec, memory)).ahead.at(-1), silent.id, 'a machine that slept');
-    memory.silent.set(silent.id, (memory.silent.get(silent.id) ?? 0) - 10_000);
+    memory.silent.set(silent.id, (memory.silent.get(silent.id) ?? 0) - 20_000);
     assert.ok(!(await look(spec, memory)).ahead.includes(silent.id));
     old(silent.paths, 0);
     assert.equal((await look(spec, memory)).ahead.at(-1), silent.id, 'it is back');
@@ -166,7 +166,7 @@ test('a turn that nobody takes up from here holds nobody up for ever', async (t)
   const memory = makeQueueMemory();
   old(paths, minute);
   assert.equal((await look(spec, memory)).mayGo, false);
-  memory.silent.set(id, (memory.silent.get(id) ?? 0) - 10_000);
+  memory.silent.set(id, (memory.silent.get(id) ?? 0) - 20_000);
   assert.equal((await look(spec, memory)).mayGo, true);
 });
 

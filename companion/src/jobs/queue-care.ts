@@ -4,7 +4,7 @@
 import { FaultError } from '../core/errors.ts';
 import { jobPaths } from '../store/layout.ts';
 import { attachWorker } from './attach.ts';
-import { hasLivingWorker, type QueueMemory, type Standing } from './queue.ts';
+import { type QueueMemory, type Standing, workerOf } from './queue.ts';
 import { isSettleable, refresh } from './reconcile.ts';
 import { conditionOf, inspect } from './view.ts';
 
@@ -13,7 +13,7 @@ export async function careForQueue(root: string, { ahead, atWork }: Standing, me
   let isChanged = false;
   // Up to the next living one: that one looks after those before it.
   for (const id of [...ahead].reverse()) {
-    if (hasLivingWorker(jobPaths(root, id))) break;
+    if (workerOf(jobPaths(root, id)) !== 'dead') break;
     isChanged = (await attachTo(root, id)) || isChanged;
   }
   if (ahead.length > 0) return isChanged;

@@ -10,7 +10,7 @@ import type { Spec } from '../core/job.ts';
 import { leaseMs, leaseStaleMs } from '../core/limits.ts';
 import { monotonicMs, nowMs } from '../platform/clock.ts';
 import { exists, factsOf } from '../platform/folders.ts';
-import { livenessOf } from '../platform/identity.ts';
+import { type Liveness, livenessOf } from '../platform/identity.ts';
 import { listActive } from '../store/catalog.ts';
 import { type JobPaths, jobPaths } from '../store/layout.ts';
 import { isGenuine, readKey } from '../store/mac.ts';
@@ -78,7 +78,7 @@ const unlooked: Condition = 'supervised';
 
 function lookAtWork(root: string, id: string, memory: QueueMemory): AtWork[] {
   const paths = jobPaths(root, id);
-  const condition = hasLivingWorker(paths) ? unlooked : look(root, id);
+  const condition = workerOf(paths) === 'alive' ? unlooked : look(root, id);
   return condition !== undefined && takesPlace(condition, memory, paths, id) ? [{ id, condition }] : [];
 }
 
@@ -120,9 +120,12 @@ async function isInPool(memory: QueueMemory, paths: JobPaths, id: string, pool: 
   return its === pool;
 }
 
-export function hasLivingWorker(paths: JobPaths): boolean {
-  const [worker, launch] = [readWorker(paths), readLaunch(paths)];
-  return [worker, launch].some((read) => read.kind === 'ok' && livenessOf(read.value.worker) === 'alive');
+/** `unknown`: it may live where its processes cannot be seen from here; its signs of life decide. */
+export function workerOf(paths: JobPaths): Liveness {
+  const seen = [readWorker(paths), readLaunch(paths)].map((read) =>
+    read.kind === 'ok' ? livenessOf(read.value.worker) : 'dead',
+  );
+  return (['alive', 'unknown'] as const).find((one) => seen.includes(one)) ?? 'dead';
 }
 
 /** In two looks with time for a sign of life between them: after a machine slept, all signs are old for a moment. */
@@ -134,7 +137,7 @@ function isSilent(memory: QueueMemory, paths: JobPaths, id: string): boolean {
   }
   const since = memory.silent.get(id) ?? monotonicMs();
   memory.silent.set(id, since);
-  return monotonicMs() - since > leaseMs;
+  return monotonicMs() - since > 2 * leaseMs;
 }
 
 function forgetGone(memory: QueueMemory, active: readonly string[]): void {

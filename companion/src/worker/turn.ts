@@ -6,7 +6,7 @@ import type { QueueNote, Turn } from '../core/job.ts';
 import { leaseMs, queueHeard, queueLookMs, queueLookPerJobMs, queueNamed } from '../core/limits.ts';
 import { specAtTurn } from '../jobs/bound.ts';
 import { makeNap } from '../jobs/nap.ts';
-import { hasLivingWorker, lookAtQueue, makeQueueMemory, type Standing } from '../jobs/queue.ts';
+import { lookAtQueue, makeQueueMemory, type Standing, workerOf } from '../jobs/queue.ts';
 import { wakeBehind } from '../jobs/queue-wake.ts';
 import { isoNow, isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
 import { watchFifo } from '../platform/fifo.ts';
@@ -101,7 +101,7 @@ class Queued {
     } else this.tell(standing);
     const live = standing.ahead.length + standing.atWork.length;
     const before = standing.ahead.at(-1);
-    const isAlone = before !== undefined && !hasLivingWorker(jobPaths(root, before));
+    const isAlone = before !== undefined && workerOf(jobPaths(root, before)) === 'dead';
     const slow = isAlone || standing.mayGo ? 1000 : Math.max(queueLookMs, live * queueLookPerJobMs);
     const why = await this.nap.sleep(quickMs[quiet] ?? slow);
     return { isRung: why.includes('fifo') };
@@ -114,7 +114,7 @@ class Queued {
     const isNeeded =
       before === undefined
         ? standing.atWork.some(({ condition }) => condition !== 'supervised')
-        : !hasLivingWorker(jobPaths(root, before));
+        : workerOf(jobPaths(root, before)) === 'dead';
     return isNeeded && (await import('../jobs/queue-care.ts')).careForQueue(root, standing, this.memory);
   }
 
@@ -161,16 +161,20 @@ class Queued {
       close?.();
       this.heard.delete(id);
     }
-    const fresh = ids.filter((id) => !this.heard.has(id));
-    for (const id of fresh) {
+    let isNew = false;
+    // Asked again as long as there is none: a worker that was just started has not made its own yet.
+    for (const id of ids) {
+      if (this.heard.get(id)) continue;
       const onEnd = (): void => {
         this.heard.get(id)?.();
         this.heard.delete(id);
         this.nap.ring('fifo');
       };
-      this.heard.set(id, await watchFifo(jobPaths(this.claim.root, id).leaseFifo, onEnd));
+      const close = await watchFifo(jobPaths(this.claim.root, id).leaseFifo, onEnd);
+      this.heard.set(id, close);
+      isNew = isNew || close !== undefined;
     }
-    return fresh.length > 0;
+    return isNew;
   }
 
   /** The event once; the place whenever it changed. */
