@@ -26,6 +26,8 @@ export interface Section {
 /** Rows about a host's own mechanism, and why there is nothing of ours to show. No other row may be `notNeeded`. */
 export const hostRows: Readonly<Record<string, string>> = {
   'S0.34': 'how a host yields and polls its own terminal sessions is the business of that host',
+  'S2.49': 'how a host goes on with a turn that was cut is the business of that host',
+  'S2.95': 'it polls the watches of one host, over an interface that we do not have',
 };
 
 /** Rows about a part that does not exist yet. They are counted as not shown, and named, until it does. */

@@ -2,5 +2,6 @@
 import type { Section } from './row.ts';
 import { s0 } from './s0.ts';
 import { s1 } from './s1.ts';
+import { s2 } from './s2.ts';
 
-export const sections: readonly Section[] = [s0, s1];
+export const sections: readonly Section[] = [s0, s1, s2];
