@@ -1,5 +1,5 @@
 /**
- * `hook HOST EVENT` (issue 5, behaviours o1, o2, g8): names finished jobs that nobody has collected and live ones that wake nobody, in
+ * `hook HOST EVENT` (issue 5, behaviours o1, o2, g8): names finished jobs that nobody has collected and what makes going idle unsafe, in
  * the host's own form, and is over soon with 0 whatever it meets. It changes nothing.
  */
 import assert from 'node:assert/strict';
@@ -74,7 +74,7 @@ test('a live job that no wait holds is named with the way to find out, one that 
   const job = await launchHeld(workspace);
   const timer = (await run(workspace, ['timer', 'in', '1h', '--id-only'])).stdout.trim();
   const words = await hook(workspace, 'Stop');
-  assert.match(words, new RegExp(`1 live job .*\\(${job.id}\\).*idle-check$`));
+  assert.match(words, new RegExp(`not safe to go idle, because of ${job.id}\\. .*idle-check$`));
   const wait = start(workspace, ['wait', job.id, '--timeout', '50s']);
   await eventually('the wait to hold it', async () => (await hook(workspace, 'Stop')) === '', { limitMs: 20_000 });
   job.release();

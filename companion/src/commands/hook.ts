@@ -22,7 +22,7 @@ export const hook: Command = {
   options: { ...common },
   notes:
     `HOST is ${hookHosts.join(' or ')}, EVENT ${hookEvents.join(' or ')}. Reads the host's JSON from stdin and answers in its form: finished ` +
-    'jobs that nobody has collected, and live ones that wake nobody, of JOB_OWNER or else of the worktree; nothing when there is ' +
+    'jobs that nobody has collected, and live ones for which idle-check would say no, of JOB_OWNER or else of the worktree; nothing when there is ' +
     'nothing to say. Turned on by "setup --hooks HOST".\n' +
     'Exit codes: always 0, within 200 ms, whatever goes wrong. It never holds up the host and changes nothing.',
   examples: ['hook claude Stop', 'hook codex UserPromptSubmit'],
@@ -36,7 +36,7 @@ export const hook: Command = {
     // A machine that took its time until here must not make every hook say nothing.
     const endMs = sinceStartMs() + Math.max(hookLeastMs, leftMs());
     try {
-      const text = look(input, { told: told.cwd, own: context.cwd }, () => sinceStartMs() >= endMs);
+      const text = await look(input, { told: told.cwd, own: context.cwd }, () => sinceStartMs() >= endMs);
       return text === '' ? { code: exitCodes.done } : { code: exitCodes.done, json: hookReply(event, text) };
     } catch (error) {
       return { code: exitCodes.done, json: hookTrouble(reasonOf(error)) };
@@ -59,12 +59,12 @@ function eventOf(input: Parsed): HookEvent {
 }
 
 /** A folder that was named stands where we are; otherwise it is that of the session's worktree. */
-function look(input: Parsed, cwd: { told: string | null; own: string }, isOver: () => boolean): string {
+async function look(input: Parsed, cwd: { told: string | null; own: string }, isOver: () => boolean): Promise<string> {
   const named = { option: input.text('state-dir'), variable: variables.stateDir() };
   const isNamed = (named.option ?? named.variable) !== undefined;
   const root = locateRoot({ ...named, cwd: isNamed ? cwd.own : (cwd.told ?? cwd.own) });
   if (!checkRoot(root.folder)) return '';
-  return lookForHook(root, variables.owner() ?? null, isOver).join('\n');
+  return (await lookForHook(root, variables.owner() ?? null, isOver)).join('\n');
 }
 
 /** A reason may hold a path, and a path what somebody made up. */

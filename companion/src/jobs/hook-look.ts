@@ -1,4 +1,4 @@
-// What a hook has to tell of the jobs: which have ended and nobody has collected them, and which live ones nobody waits for. Reads
+// What a hook has to tell of the jobs: which have ended and nobody has collected them, and for which live ones `idle-check` would say no. Reads
 // only, settles nothing, and stops in the middle when its time is over. Ids and states only: a label is text that others wrote, and
 // what is told here stands beside a person's prompt.
 import { hookAgeMs, hookCounted, hookJobs, hookNamed } from '../core/limits.ts';
@@ -7,24 +7,25 @@ import { exists } from '../platform/folders.ts';
 import { listActive, listJobs } from '../store/catalog.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { readSpec, readState } from '../store/records.ts';
+import { isFaulty, judgeSeen } from './idle.ts';
+import { lookForLive } from './idle-seen.ts';
 import { isOwnedBy } from './listing.ts';
 import { nextCommand, nextCommands } from './next-commands.ts';
-import { isAwaited } from './waiters.ts';
 
 interface Seen {
   /** Newest first. */
   finished: { id: string; state: string }[];
   /** There may be more of them. */
   isPart: boolean;
-  /** Live ones that no wait, no `--foreground` and no notifier holds. */
-  unheld: string[];
+  /** Live ones that nobody would be woken by, or with nothing behind that. */
+  unsafe: string[];
 }
 
 /** The lines to tell; none when there is nothing to say. `isOver` is asked between two jobs. */
-export function lookForHook(root: StateRoot, owner: string | null, isOver: () => boolean): string[] {
+export async function lookForHook(root: StateRoot, owner: string | null, isOver: () => boolean): Promise<string[]> {
   const live = listActive(root.folder);
-  const unheld = findUnheld(root.folder, live, owner, isOver);
-  return tell(root, { unheld, ...findFinished(root.folder, live, owner, isOver) });
+  const unsafe = await findUnsafe(root, live, owner, isOver);
+  return tell(root, { unsafe, ...findFinished(root.folder, live, owner, isOver) });
 }
 
 function findFinished(
@@ -54,23 +55,15 @@ function isToCollect(state: string): boolean {
   return ['done', 'failed', 'timed_out', 'crashed'].includes(state);
 }
 
-/** A timer is set to look after others: that nobody waits for it counts only when there is nothing else to wait for. */
-function findUnheld(root: string, live: readonly string[], owner: string | null, isOver: () => boolean): string[] {
-  const own: { id: string; kind: string; isHeld: boolean }[] = [];
-  for (const id of live) {
-    if (isOver()) break;
-    const paths = jobPaths(root, id);
-    const spec = readSpec(paths);
-    if (spec.kind !== 'ok' || !isOwnedBy(spec.value, owner)) continue;
-    const state = readState(paths);
-    if (state.kind === 'ok' && (isToCollect(state.value.state) || state.value.state === 'canceled')) continue;
-    own.push({ id, kind: spec.value.kind, isHeld: Boolean(spec.value.notify) || isAwaited(root, id) });
-  }
-  const isLone = own.every(({ kind }) => kind === 'timer');
-  return own.filter(({ kind, isHeld }) => !isHeld && (isLone || kind !== 'timer')).map(({ id }) => id);
+/** Those for which `idle-check` would say no, as far as there is time to look. */
+async function findUnsafe(root: StateRoot, live: readonly string[], owner: string | null, isOver: () => boolean) {
+  const seen = await lookForLive(root.folder, live, owner, isOver);
+  const { jobs, timers, unreadable } = judgeSeen(seen, owner, root.option);
+  const faulty = [...jobs.filter(isFaulty), ...timers.filter(({ isFault }) => isFault)];
+  return [...faulty.map(({ view }) => view.id), ...unreadable.map(({ id }) => id)];
 }
 
-function tell(root: StateRoot, { finished, isPart, unheld }: Seen): string[] {
+function tell(root: StateRoot, { finished, isPart, unsafe }: Seen): string[] {
   const lines: string[] = [];
   if (finished.length > 0) {
     const named = finished.slice(0, hookNamed);
@@ -80,12 +73,12 @@ function tell(root: StateRoot, { finished, isPart, unheld }: Seen): string[] {
     if (named.length < finished.length)
       lines.push(`- ${least}${finished.length - named.length} more: ${nextCommands.status(root.option)}`);
   }
-  if (unheld.length > 0) {
-    const named = unheld.slice(0, hookNamed).join(', ');
-    const more = unheld.length > hookNamed ? ` and ${unheld.length - hookNamed} more` : '';
-    lines.push(
-      `job-companion: ${count(unheld, 'live job')} that will wake nobody (${named}${more}). Before you go idle: ${nextCommand(root.option, 'idle-check')}`,
-    );
+  if (unsafe.length > 0) {
+    const named = unsafe.slice(0, hookNamed).join(', ');
+    // Not all of them were looked at, perhaps.
+    const more = unsafe.length > hookNamed ? ' and others' : '';
+    const command = nextCommand(root.option, 'idle-check');
+    lines.push(`job-companion: not safe to go idle, because of ${named}${more}. What is missing says: ${command}`);
   }
   return lines;
 }

@@ -32,10 +32,25 @@ export interface IdleSeen {
 
 /** `owner` null: everybody's. */
 export async function lookForIdle(root: string, owner: string | null): Promise<IdleSeen> {
-  const seen: IdleSeen = { jobs: [], timers: [], uncollected: [], isMore: false, unreadable: [] };
   const active = listActive(root);
-  for (const id of active) await addLive(seen, root, id, owner);
+  const seen = await lookForLive(root, active, owner);
   await addFinished(seen, root, new Set(active), owner);
+  seen.timers.sort((a, b) => dueOf(a.view) - dueOf(b.view));
+  return seen;
+}
+
+/** These live ones only, as far as there is time for. */
+export async function lookForLive(
+  root: string,
+  active: readonly string[],
+  owner: string | null,
+  isOver: () => boolean = () => false,
+): Promise<IdleSeen> {
+  const seen: IdleSeen = { jobs: [], timers: [], uncollected: [], isMore: false, unreadable: [] };
+  for (const id of active) {
+    if (isOver()) break;
+    await addLive(seen, root, id, owner);
+  }
   seen.timers.sort((a, b) => dueOf(a.view) - dueOf(b.view));
   return seen;
 }

@@ -48,7 +48,10 @@ export interface IdleReport extends Pick<IdleSeen, 'uncollected' | 'isMore' | 'u
 
 /** `owner` null: everybody's. `option` makes the commands find the state folder. */
 export async function judgeIdle(root: string, owner: string | null, option: readonly string[]): Promise<IdleReport> {
-  const seen = await lookForIdle(root, owner);
+  return judgeSeen(await lookForIdle(root, owner), owner, option);
+}
+
+export function judgeSeen(seen: IdleSeen, owner: string | null, option: readonly string[]): IdleReport {
   const windows = [...new Set([...seen.jobs, ...seen.timers].map((one) => one.owner))];
   const judged = windows.map((window) => judgeWindow(seen, window, option));
   const jobs = seen.jobs.flatMap(({ view }) => judged.flatMap((one) => one.jobs.filter((job) => job.view === view)));
