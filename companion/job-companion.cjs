@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "214fde19da87ff78";
+const buildId = "c4140ba25d64e0a8";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -136,7 +136,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-T3E7S6MX.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-3QJII5AJ.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-DP2QYRYD.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-FN64NKHQ.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_ILIZNOH4.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -2274,6 +2274,23 @@ pid}finally{(0,import_node_fs.closeSync)(log)}}function spawnShim(start,onEnd){r
 child.once("spawn",()=>resolve(child.pid??0));child.once("exit",onEnd)})}
 
 },
+"./chunk-FSI2JQE3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-B7MHS23H.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-NSI75HL2.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-QJLLLBUT.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-FIJJYTI2.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-LZCNSYHO.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-CMEQMKNK.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-5C7EIFLE.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-UFZOBVDN.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-DR4W25YT.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BSMBQPUM.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-ZEJRBGZD.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JPHKUVGE.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-WNWNXEFB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-LFS7DVG5.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-IZ6GGG5O.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-JSDPDZCQ.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-BZL4AQVH.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-TXGLDP6K.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-ASLT3XE6.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-4JVBTW3L.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-E4Q6QUMD.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-GZW4T6NO.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-6PGI6LVW.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+
+},
 "./chunk-FSRL2ASG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{decodeName:()=>decodeName,encodeName:()=>encodeName,oneLine:()=>oneLine,readableName:()=>readableName,showName:()=>showName});
 module.exports=stdin_exports;var decoder=new TextDecoder("utf-8",{fatal:true,ignoreBOM:true});var encoder=new TextEncoder;function decodeName(bytes){try{return decoder.
@@ -2922,6 +2939,65 @@ inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_S7M4UBSY.exists)
 view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_VNGCQAMP.leaseStaleMs}
 
 },
+"./chunk-LTB5KKNU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
+module.exports=stdin_exports;var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_XVLWN6C4=load(
+"./chunk-XVLWN6C4.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load(
+"./chunk-VNGCQAMP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_GZHJJTKU.
+readWaiters)(view.root,view.id)}catch(error){unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(
+view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
+spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"\
+its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_326AAJ65.findStopped)(view))return"its worker i\
+s stopped";return await(0,import_chunk_XVLWN6C4.isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=["worker_gone","end_u\
+nstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_X4L7IYOO.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,import_chunk_326AAJ65.
+monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.
+cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const active=(0,import_chunk_YPCCD7EW.listActive)(root);const seen=await lookForLive(root,active,
+owner);await addFinished(seen,root,new Set(active),owner);seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){
+const seen={jobs:[],timers:[],uncollected:[],isMore:false,unreadable:[]};for(const id of active){if(isOver())break;await addLive(seen,root,id,owner)}seen.timers.
+sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function addLive(seen,root,id,owner){const view=lookAt(root,id);if(!view)return;const{spec}=view;if(spec&&
+owner!==null&&spec.owner!==owner&&!await(0,import_chunk_XVLWN6C4.isForged)(view))return;if((0,import_chunk_X4L7IYOO.isEnded)(view.state)&&view.damage===null){if(!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}const reason=await faultOf(view);if(reason!==null||!spec){seen.unreadable.push(
+{id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&(0,import_chunk_X4L7IYOO.conditionOf)(view)==="over";if(isDue)return addUncollected(
+seen,view);const deliveries=await deliveriesOf(view);const job={view,owner:spec.owner,deliveries,trouble:troubleOf(view,deliveries.waiters)};(spec.timer?seen.timers:
+seen.jobs).push(job)}async function faultOf(view){if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_XVLWN6C4.
+isForged)(view)?"spec.json is not the one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.
+jobPaths)(root,id).folder))return void 0;try{return(0,import_chunk_X4L7IYOO.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+error.code==="unknown_job")return void 0;throw error}}async function addFinished(seen,root,active,owner){const others=(0,import_chunk_YPCCD7EW.listJobs)(root).filter(
+id=>!active.has(id));for(const[at,id]of others.entries()){if(at>=import_chunk_VNGCQAMP.idleScan||seen.uncollected.length>=import_chunk_VNGCQAMP.uncollectedShown){
+seen.isMore=true;return}const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_EENKPOPM.
+readState)(paths);if(state.kind!=="ok"||!(0,import_chunk_X4L7IYOO.isEnded)(state.value)){await addLive(seen,root,id,owner);continue}if(owner!==null&&!isOwner(root,
+id,owner))continue;const view=lookAt(root,id);if(view)addUncollected(seen,view)}}function isOwner(root,id,owner){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,
+import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===owner}function addUncollected(seen,view){if(view.spec?.timer&&view.state.state===
+"canceled")return;if(seen.uncollected.length<import_chunk_VNGCQAMP.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.
+parse(view.spec?.timer?.due_at??"")||0}async function judgeIdle(root,owner,option){return judgeSeen(await lookForIdle(root,owner),owner,option)}function judgeSeen(seen,owner,option){
+const windows=[...new Set([...seen.jobs,...seen.timers].map(one=>one.owner))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.
+jobs.flatMap(({view})=>judged.flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(
+timer=>timer.view===view)));const{uncollected,isMore,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),
+...{jobs,timers,uncollected,isMore,unreadable},next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.missing.length>0}function judgeWindow(seen,owner,option){
+const timers=seen.timers.filter(timer=>timer.owner===owner);const jobs=seen.jobs.filter(job=>job.owner===owner);const held=timers.find(isDelivered);const kept=held??
+timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(timer,{isKept:timer===kept,isAlone:jobs.length===0},option))}}
+function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);const missing=[];if(!isDelivered(job))missing.push("delivery");
+if(!backstop)missing.push("backstop");if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,...commandsFor(job,missing,option)}}function isDelivered({
+deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,
+leftMs})=>leftMs===null?[]:[{by:"wait",pid:identity.pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{
+by:"timer",pid:null,id:view.id,leftMs:Math.max(0,dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;
+const isHeld=isDelivered(timer);const isFault=!isKept||isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_I3DEZP3A.nextCommand)(option,"wait",view.id,"--t\
+imeout",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_I3DEZP3A.nextCommands.cancel(view.id,option)}}
+function commandsFor({view,deliveries,trouble},missing,option){const isOpen=missing.includes("delivery")||missing.includes("backstop");const next=isOpen?(0,import_chunk_I3DEZP3A.
+nextCommand)(option,"wait",view.id,"--timeout",patienceFor({view})):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(
+trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};const stopped=(0,import_chunk_326AAJ65.findStopped)(view);return{next,mend:stopped?
+`kill -CONT ${stopped.pid}`:import_chunk_I3DEZP3A.nextCommands.doctor(view.id,option)}}function patienceMs({view}){const{spec,turn}=view;if(!spec)return import_chunk_VNGCQAMP.
+idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_VNGCQAMP.idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_X4L7IYOO.
+boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_VNGCQAMP.idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_VNGCQAMP.idleGraceMs)}
+function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.
+max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>missing.includes("de\
+livery")||missing.includes("backstop")),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?
+open.map(({view})=>view.id):owner===null?[]:["--owner",owner];return(0,import_chunk_I3DEZP3A.nextCommand)(option,"wait",...which,"--any","--timeout",patienceFor(
+...open))}
+
+},
 "./chunk-LUIVRIXY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{makeNap:()=>makeNap});module.exports=stdin_exports;var longest=2**31-1;function makeNap(signal){const rung=new Set;
 let wake=()=>void 0;return{ring(why){rung.add(why);wake(why)},async sleep(ms,deaf){const heard=()=>[...rung].filter(why2=>why2!==deaf);if(heard().length===0&&!signal.
@@ -3107,23 +3183,6 @@ return(0,import_chunk_EWQ6LW55.conclude)(job,await(await Promise.resolve().then(
 import_chunk_EWQ6LW55.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_QHVSWUZM.
 noteResults)(run),run.log?(0,import_chunk_EWQ6LW55.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,nobody),{reason:ending.
 reason,isStarted:tree!==null})]);return(0,import_chunk_EWQ6LW55.conclude)(job,{...ending,results,ownLog,task})}
-
-},
-"./chunk-PCKMJLU3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-B7MHS23H.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-NSI75HL2.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-QJLLLBUT.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-FIJJYTI2.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-LZCNSYHO.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-CMEQMKNK.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-5C7EIFLE.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-UFZOBVDN.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-DR4W25YT.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BSMBQPUM.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-ZEJRBGZD.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JPHKUVGE.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-WNWNXEFB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-LFS7DVG5.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-IZ6GGG5O.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-5L436OYO.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-BZL4AQVH.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-TXGLDP6K.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-ASLT3XE6.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-4JVBTW3L.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-GZ7YV6EX.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-GZW4T6NO.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-HU7MAQJR.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
 
 },
 "./chunk-PS6MWT7T.js": function (module, exports) {
@@ -4682,8 +4741,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-DP2QYRYD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_PCKMJLU3=load("./chunk-PCKMJLU3.js");var import_chunk_DOH37MC3=load(
+"./dispatch-FN64NKHQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_FSI2JQE3=load("./chunk-FSI2JQE3.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
@@ -4719,8 +4778,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_PCKMJLU3.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_PCKMJLU3.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_FSI2JQE3.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_FSI2JQE3.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_DOH37MC3.locateRoot)({option:parsed.
@@ -5042,12 +5101,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_BL4PUNDN=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-HU7MAQJR.js": function (module, exports) {
+"./help-6PGI6LVW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_NGJTMVWE.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-IU4S5VSO.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-CUOLVPBR.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -5063,51 +5122,51 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-GZ7YV6EX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_T3AIJQOH=load(
-"./chunk-T3AIJQOH.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load(
-"./chunk-GZHJJTKU.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load(
-"./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load(
-"./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function lookForHook(root,owner,isOver){const live=(0,import_chunk_YPCCD7EW.listActive)(
-root.folder);const unheld=findUnheld(root.folder,live,owner,isOver);return tell(root,{unheld,...findFinished(root.folder,live,owner,isOver)})}function findFinished(root,live,owner,isOver){
-const finished=[];const passing=new Set(live);const oldest=(0,import_chunk_CL3BCQKO.nowMs)()-import_chunk_VNGCQAMP.hookAgeMs;for(const id of(0,import_chunk_YPCCD7EW.
-listJobs)(root).slice(0,import_chunk_VNGCQAMP.hookJobs)){if(isOver()||finished.length===import_chunk_VNGCQAMP.hookCounted)return{finished,isPart:true};const paths=(0,
-import_chunk_RRKK2KA3.jobPaths)(root,id);if(passing.has(id)||(0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_EENKPOPM.readState)(
-paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.parse(state.value.ended_at??"")<oldest)continue;const spec=(0,import_chunk_EENKPOPM.
-readSpec)(paths);if(spec.kind==="ok"&&(0,import_chunk_T3AIJQOH.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{finished,isPart:false}}
-function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}function findUnheld(root,live,owner,isOver){const own=[];for(const id of live){
-if(isOver())break;const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);const spec=(0,import_chunk_EENKPOPM.readSpec)(paths);if(spec.kind!=="ok"||!(0,import_chunk_T3AIJQOH.
-isOwnedBy)(spec.value,owner))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);if(state.kind==="ok"&&(isToCollect(state.value.state)||state.value.
-state==="canceled"))continue;own.push({id,kind:spec.value.kind,isHeld:Boolean(spec.value.notify)||(0,import_chunk_GZHJJTKU.isAwaited)(root,id)})}const isLone=own.
-every(({kind})=>kind==="timer");return own.filter(({kind,isHeld})=>!isHeld&&(isLone||kind!=="timer")).map(({id})=>id)}function tell(root,{finished,isPart,unheld}){
+"./hook-E4Q6QUMD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_LTB5KKNU=load(
+"./chunk-LTB5KKNU.js");var import_chunk_T3AIJQOH=load("./chunk-T3AIJQOH.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
+"./chunk-NH24TB6P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XVLWN6C4=load(
+"./chunk-XVLWN6C4.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
+"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");async function lookForHook(root,owner,isOver){const live=(0,import_chunk_YPCCD7EW.listActive)(root.folder);const unsafe=await findUnsafe(
+root,live,owner,isOver);return tell(root,{unsafe,...findFinished(root.folder,live,owner,isOver)})}function findFinished(root,live,owner,isOver){const finished=[];
+const passing=new Set(live);const oldest=(0,import_chunk_CL3BCQKO.nowMs)()-import_chunk_VNGCQAMP.hookAgeMs;for(const id of(0,import_chunk_YPCCD7EW.listJobs)(root).
+slice(0,import_chunk_VNGCQAMP.hookJobs)){if(isOver()||finished.length===import_chunk_VNGCQAMP.hookCounted)return{finished,isPart:true};const paths=(0,import_chunk_RRKK2KA3.
+jobPaths)(root,id);if(passing.has(id)||(0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);if(state.
+kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.parse(state.value.ended_at??"")<oldest)continue;const spec=(0,import_chunk_EENKPOPM.readSpec)(paths);
+if(spec.kind==="ok"&&(0,import_chunk_T3AIJQOH.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{finished,isPart:false}}function isToCollect(state){
+return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){const seen=await(0,import_chunk_LTB5KKNU.lookForLive)(
+root.folder,live,owner,isOver);const{jobs,timers,unreadable}=(0,import_chunk_LTB5KKNU.judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_LTB5KKNU.
+isFaulty),...timers.filter(({isFault})=>isFault)];return[...faulty.map(({view})=>view.id),...unreadable.map(({id})=>id)]}function tell(root,{finished,isPart,unsafe}){
 const lines=[];if(finished.length>0){const named=finished.slice(0,import_chunk_VNGCQAMP.hookNamed);const least=isPart?"at least ":"";lines.push(`job-companion: ${least}${count(
 finished,"finished job")} that nobody has collected:`);for(const{id,state}of named)lines.push(`- ${id} (${state}): ${import_chunk_I3DEZP3A.nextCommands.result(id,
 root.option)}`);if(named.length<finished.length)lines.push(`- ${least}${finished.length-named.length} more: ${import_chunk_I3DEZP3A.nextCommands.status(root.option)}`)}
-if(unheld.length>0){const named=unheld.slice(0,import_chunk_VNGCQAMP.hookNamed).join(", ");const more=unheld.length>import_chunk_VNGCQAMP.hookNamed?` and ${unheld.
-length-import_chunk_VNGCQAMP.hookNamed} more`:"";lines.push(`job-companion: ${count(unheld,"live job")} that will wake nobody (${named}${more}). Before you go i\
-dle: ${(0,import_chunk_I3DEZP3A.nextCommand)(root.option,"idle-check")}`)}return lines}function count(list,what){return`${list.length} ${what}${list.length===1?
-"":"s"}`}var hook={name:"hook",summary:"what an agent CLI calls at the end of a turn or with a new prompt",form:"HOST EVENT",words:{min:2,max:2},options:{...import_chunk_NGJTMVWE.
-common},notes:`HOST is ${import_chunk_SV4EWY53.hookHosts.join(" or ")}, EVENT ${import_chunk_SV4EWY53.hookEvents.join(" or ")}. Reads the host's JSON from stdin\
- and answers in its form: finished jobs that nobody has collected, and live ones that wake nobody, of JOB_OWNER or else of the worktree; nothing when there is n\
-othing to say. Turned on by "setup --hooks HOST".
+if(unsafe.length>0){const named=unsafe.slice(0,import_chunk_VNGCQAMP.hookNamed).join(", ");const more=unsafe.length>import_chunk_VNGCQAMP.hookNamed?" and others":
+"";const command=(0,import_chunk_I3DEZP3A.nextCommand)(root.option,"idle-check");lines.push(`job-companion: not safe to go idle, because of ${named}${more}. Wha\
+t is missing says: ${command}`)}return lines}function count(list,what){return`${list.length} ${what}${list.length===1?"":"s"}`}var hook={name:"hook",summary:"wh\
+at an agent CLI calls at the end of a turn or with a new prompt",form:"HOST EVENT",words:{min:2,max:2},options:{...import_chunk_NGJTMVWE.common},notes:`HOST is ${import_chunk_SV4EWY53.
+hookHosts.join(" or ")}, EVENT ${import_chunk_SV4EWY53.hookEvents.join(" or ")}. Reads the host's JSON from stdin and answers in its form: finished jobs that no\
+body has collected, and live ones for which idle-check would say no, of JOB_OWNER or else of the worktree; nothing when there is nothing to say. Turned on by "s\
+etup --hooks HOST".
 Exit codes: always 0, within 200 ms, whatever goes wrong. It never holds up the host and changes nothing.`,examples:["hook claude Stop","hook codex UserPromptSu\
 bmit"],async run(context,input){const event=eventOf(input);const bytes=await context.readStdinWithin(import_chunk_VNGCQAMP.hookInputBytes,Math.max(import_chunk_VNGCQAMP.
 hookLeastMs,leftMs())/2);const told=(0,import_chunk_SV4EWY53.readHookInput)(bytes?.toString("utf8")??"");if(told.isAgain)return{code:import_chunk_6PFAPK5K.exitCodes.
-done};const endMs=(0,import_chunk_CL3BCQKO.sinceStartMs)()+Math.max(import_chunk_VNGCQAMP.hookLeastMs,leftMs());try{const text=look(input,{told:told.cwd,own:context.
+done};const endMs=(0,import_chunk_CL3BCQKO.sinceStartMs)()+Math.max(import_chunk_VNGCQAMP.hookLeastMs,leftMs());try{const text=await look(input,{told:told.cwd,own:context.
 cwd},()=>(0,import_chunk_CL3BCQKO.sinceStartMs)()>=endMs);return text===""?{code:import_chunk_6PFAPK5K.exitCodes.done}:{code:import_chunk_6PFAPK5K.exitCodes.done,
 json:(0,import_chunk_SV4EWY53.hookReply)(event,text)}}catch(error){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:(0,import_chunk_SV4EWY53.hookTrouble)(reasonOf(
 error))}}}};function leftMs(){return Math.max(0,import_chunk_VNGCQAMP.hookMs-import_chunk_VNGCQAMP.hookEndMs-(0,import_chunk_CL3BCQKO.sinceStartMs)())}function eventOf(input){
 const[host,word]=input.words;const event=import_chunk_SV4EWY53.hookEvents.find(one=>one===word);if(event!==void 0&&import_chunk_SV4EWY53.hookHosts.some(one=>one===
 host))return event;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot answer ${JSON.stringify(`${host} ${word}`)}: the hosts are ${import_chunk_SV4EWY53.hookHosts.
-join(", ")}, the events ${import_chunk_SV4EWY53.hookEvents.join(", ")}`)}function look(input,cwd,isOver){const named={option:input.text("state-dir"),variable:import_chunk_ILIZNOH4.
+join(", ")}, the events ${import_chunk_SV4EWY53.hookEvents.join(", ")}`)}async function look(input,cwd,isOver){const named={option:input.text("state-dir"),variable:import_chunk_ILIZNOH4.
 variables.stateDir()};const isNamed=(named.option??named.variable)!==void 0;const root=(0,import_chunk_DOH37MC3.locateRoot)({...named,cwd:isNamed?cwd.own:cwd.told??
-cwd.own});if(!(0,import_chunk_DOH37MC3.checkRoot)(root.folder))return"";return lookForHook(root,import_chunk_ILIZNOH4.variables.owner()??null,isOver).join("\n")}
-function reasonOf(error){const text=error instanceof import_chunk_NVPF5LEY.FaultError?error.message:(0,import_chunk_NVPF5LEY.messageOf)(error);return(0,import_chunk_LXK2ZILE.
+cwd.own});if(!(0,import_chunk_DOH37MC3.checkRoot)(root.folder))return"";return(await lookForHook(root,import_chunk_ILIZNOH4.variables.owner()??null,isOver)).join(
+"\n")}function reasonOf(error){const text=error instanceof import_chunk_NVPF5LEY.FaultError?error.message:(0,import_chunk_NVPF5LEY.messageOf)(error);return(0,import_chunk_LXK2ZILE.
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replaceAll("\n"," "),2*import_chunk_VNGCQAMP.evidenceChars)}
 
 },
@@ -5261,82 +5320,35 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./idle-check-5L436OYO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_3YJRILRR=load(
-"./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
-"./chunk-NH24TB6P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load(
-"./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XVLWN6C4=load(
-"./chunk-XVLWN6C4.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
-"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_GZHJJTKU.readWaiters)(view.root,view.id)}catch(error){
-unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(view):null;const worker=view.worker?.worker??
-view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.spec?.notify&&notifierFault===null&&
-worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"its worker cannot be seen from he\
-re";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_326AAJ65.findStopped)(view))return"its worker is stopped";return await(0,import_chunk_XVLWN6C4.
-isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=["worker_gone","end_unstored"];function troubleOf(view,waiters){const condition=(0,
-import_chunk_X4L7IYOO.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,import_chunk_326AAJ65.monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.
-includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const seen={jobs:[],
-timers:[],uncollected:[],isMore:false,unreadable:[]};const active=(0,import_chunk_YPCCD7EW.listActive)(root);for(const id of active)await addLive(seen,root,id,owner);
-await addFinished(seen,root,new Set(active),owner);seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function addLive(seen,root,id,owner){const view=lookAt(
-root,id);if(!view)return;const{spec}=view;if(spec&&owner!==null&&spec.owner!==owner&&!await(0,import_chunk_XVLWN6C4.isForged)(view))return;if((0,import_chunk_X4L7IYOO.
-isEnded)(view.state)&&view.damage===null){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}const reason=await faultOf(
-view);if(reason!==null||!spec){seen.unreadable.push({id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&(0,import_chunk_X4L7IYOO.
-conditionOf)(view)==="over";if(isDue)return addUncollected(seen,view);const deliveries=await deliveriesOf(view);const job={view,owner:spec.owner,deliveries,trouble:troubleOf(
-view,deliveries.waiters)};(spec.timer?seen.timers:seen.jobs).push(job)}async function faultOf(view){if(view.damage!==null)return view.damage;if(!view.spec)return"\
-spec.json cannot be read";return await(0,import_chunk_XVLWN6C4.isForged)(view)?"spec.json is not the one that was written at launch":null}function lookAt(root,id){
-if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder))return void 0;try{return(0,import_chunk_X4L7IYOO.inspect)(root,id)}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function addFinished(seen,root,active,owner){const others=(0,
-import_chunk_YPCCD7EW.listJobs)(root).filter(id=>!active.has(id));for(const[at,id]of others.entries()){if(at>=import_chunk_VNGCQAMP.idleScan||seen.uncollected.length>=
-import_chunk_VNGCQAMP.uncollectedShown){seen.isMore=true;return}const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.
-collected))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);if(state.kind!=="ok"||!(0,import_chunk_X4L7IYOO.isEnded)(state.value)){await addLive(
-seen,root,id,owner);continue}if(owner!==null&&!isOwner(root,id,owner))continue;const view=lookAt(root,id);if(view)addUncollected(seen,view)}}function isOwner(root,id,owner){
-const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===owner}function addUncollected(seen,view){
-if(view.spec?.timer&&view.state.state==="canceled")return;if(seen.uncollected.length<import_chunk_VNGCQAMP.uncollectedShown)seen.uncollected.push(view);else seen.
-isMore=true}function dueOf(view){return Date.parse(view.spec?.timer?.due_at??"")||0}async function judgeIdle(root,owner,option){const seen=await lookForIdle(root,
-owner);const windows=[...new Set([...seen.jobs,...seen.timers].map(one=>one.owner))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.
-jobs.flatMap(({view})=>judged.flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(
-timer=>timer.view===view)));const{uncollected,isMore,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),
-...{jobs,timers,uncollected,isMore,unreadable},next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.missing.length>0}function judgeWindow(seen,owner,option){
-const timers=seen.timers.filter(timer=>timer.owner===owner);const jobs=seen.jobs.filter(job=>job.owner===owner);const held=timers.find(isDelivered);const kept=held??
-timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(timer,{isKept:timer===kept,isAlone:jobs.length===0},option))}}
-function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);const missing=[];if(!isDelivered(job))missing.push("delivery");
-if(!backstop)missing.push("backstop");if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,...commandsFor(job,missing,option)}}function isDelivered({
-deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,
-leftMs})=>leftMs===null?[]:[{by:"wait",pid:identity.pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{
-by:"timer",pid:null,id:view.id,leftMs:Math.max(0,dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;
-const isHeld=isDelivered(timer);const isFault=!isKept||isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_I3DEZP3A.nextCommand)(option,"wait",view.id,"--t\
-imeout",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_I3DEZP3A.nextCommands.cancel(view.id,option)}}
-function commandsFor({view,deliveries,trouble},missing,option){const isOpen=missing.includes("delivery")||missing.includes("backstop");const next=isOpen?(0,import_chunk_I3DEZP3A.
-nextCommand)(option,"wait",view.id,"--timeout",patienceFor({view})):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(
-trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};const stopped=(0,import_chunk_326AAJ65.findStopped)(view);return{next,mend:stopped?
-`kill -CONT ${stopped.pid}`:import_chunk_I3DEZP3A.nextCommands.doctor(view.id,option)}}function patienceMs({view}){const{spec,turn}=view;if(!spec)return import_chunk_VNGCQAMP.
-idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_VNGCQAMP.idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_X4L7IYOO.
-boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_VNGCQAMP.idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_VNGCQAMP.idleGraceMs)}
-function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.
-max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>missing.includes("de\
-livery")||missing.includes("backstop")),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?
-open.map(({view})=>view.id):owner===null?[]:["--owner",owner];return(0,import_chunk_I3DEZP3A.nextCommand)(option,"wait",...which,"--any","--timeout",patienceFor(
-...open))}var faultWords={dead:"it was killed",stopped:"it is stopped (SIGSTOP, Ctrl-Z?): nothing wakes it",unseen:"it is in another pid namespace and cannot be\
- seen from here",stranger:"the process of that pid is no wait",over:"its patience is over"};function faultOf2({fault}){return fault===null?"it counts":faultWords[fault]}
-function waiterWords({kind,identity,ids,mode}){const name=kind==="foreground"?`watch --foreground ${identity.pid}`:`wait ${identity.pid}`;return ids.length>1?`${name}\
- (--${mode} of ${ids.length} jobs)`:name}function deliveryWords(deliveries){const{waiters,notifier}=deliveries;const held=waiters.map(one=>`${waiterWords(one)}${one.
-leftMs===null?"":`, ${left(one.leftMs)} left`}`);if(notifier)held.push(`notifier, started by worker ${notifier.pid}`);return held.length>0?few(held):["none",...whyNone(
-deliveries)].join("; ")}function whyNone({idle,notifierFault,unread}){const why=idle.map(one=>`${waiterWords(one)}: ${faultOf2(one)}`);if(notifierFault!==null)why.
-push(`notifier: ${notifierFault}`);if(unread!==null)why.push(`its waiters cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
-unread),200)}`);return why.length>0?[few(why)]:[]}function few(texts){const more=texts.length-3;return more>0?`${texts.slice(0,3).join("; ")}; and ${more} more`:
-texts.join("; ")}function backstopWords(backstop){if(!backstop)return"none";return backstop.by==="wait"?`wait ${backstop.pid} gives up in ${left(backstop.leftMs)}`:
-`${backstop.id}, due in ${left(backstop.leftMs)}`}function left(ms){return ms<12e4?(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.floor(ms/1e3)*1e3)):
-(0,import_chunk_UNGYPAP3.formatAge)(ms)}function idlePage(report,owner,option){const{jobs,timers,unreadable,uncollected}=report;const blocks=[...unreadable.map(
-one=>[`${one.id}  cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.reason),200)}`,`  see:      ${import_chunk_I3DEZP3A.
-nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(isFaulty).map(faultyBlock),...timers.filter(({isFault})=>isFault).map(timerBlock),...jobs.filter(job=>!isFaulty(
-job)).map(jobLines),...timers.filter(({isFault})=>!isFault).map(timerBlock)];const head=[...(0,import_chunk_XFBNWBRB.wrap)(answerOf(report,owner),80),`now ${(0,
-import_chunk_CL3BCQKO.isoNow)()}`];if(report.next!==null)head.push("one command for all of it (to be left running in the background):",`  ${report.next}`);const foot=collectLines(
-uncollected,report.isMore,option);return`${[...head,...fitted(blocks,import_chunk_VNGCQAMP.idleLines-head.length-foot.length),...foot].join("\n")}
+"./idle-check-JSDPDZCQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_LTB5KKNU=load("./chunk-LTB5KKNU.js");var import_chunk_XFBNWBRB=load(
+"./chunk-XFBNWBRB.js");var import_chunk_3YJRILRR=load("./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_NGJTMVWE=load(
+"./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_326AAJ65=load(
+"./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load("./chunk-NH24TB6P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_XVLWN6C4=load("./chunk-XVLWN6C4.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load(
+"./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var faultWords={dead:"it was killed",stopped:"it is stopped (SIGSTOP, Ctrl-Z?): not\
+hing wakes it",unseen:"it is in another pid namespace and cannot be seen from here",stranger:"the process of that pid is no wait",over:"its patience is over"};function faultOf({
+fault}){return fault===null?"it counts":faultWords[fault]}function waiterWords({kind,identity,ids,mode}){const name=kind==="foreground"?`watch --foreground ${identity.
+pid}`:`wait ${identity.pid}`;return ids.length>1?`${name} (--${mode} of ${ids.length} jobs)`:name}function deliveryWords(deliveries){const{waiters,notifier}=deliveries;
+const held=waiters.map(one=>`${waiterWords(one)}${one.leftMs===null?"":`, ${left(one.leftMs)} left`}`);if(notifier)held.push(`notifier, started by worker ${notifier.
+pid}`);return held.length>0?few(held):["none",...whyNone(deliveries)].join("; ")}function whyNone({idle,notifierFault,unread}){const why=idle.map(one=>`${waiterWords(
+one)}: ${faultOf(one)}`);if(notifierFault!==null)why.push(`notifier: ${notifierFault}`);if(unread!==null)why.push(`its waiters cannot be read: ${(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(unread),200)}`);return why.length>0?[few(why)]:[]}function few(texts){const more=texts.length-3;return more>0?`${texts.
+slice(0,3).join("; ")}; and ${more} more`:texts.join("; ")}function backstopWords(backstop){if(!backstop)return"none";return backstop.by==="wait"?`wait ${backstop.
+pid} gives up in ${left(backstop.leftMs)}`:`${backstop.id}, due in ${left(backstop.leftMs)}`}function left(ms){return ms<12e4?(0,import_chunk_UNGYPAP3.formatDuration)(
+Math.max(1e3,Math.floor(ms/1e3)*1e3)):(0,import_chunk_UNGYPAP3.formatAge)(ms)}function idlePage(report,owner,option){const{jobs,timers,unreadable,uncollected}=report;
+const blocks=[...unreadable.map(one=>[`${one.id}  cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.reason),200)}`,`  \
+see:      ${import_chunk_I3DEZP3A.nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_LTB5KKNU.isFaulty).map(faultyBlock),...timers.filter(({
+isFault})=>isFault).map(timerBlock),...jobs.filter(job=>!(0,import_chunk_LTB5KKNU.isFaulty)(job)).map(jobLines),...timers.filter(({isFault})=>!isFault).map(timerBlock)];
+const head=[...(0,import_chunk_XFBNWBRB.wrap)(answerOf(report,owner),80),`now ${(0,import_chunk_CL3BCQKO.isoNow)()}`];if(report.next!==null)head.push("one comma\
+nd for all of it (to be left running in the background):",`  ${report.next}`);const foot=collectLines(uncollected,report.isMore,option);return`${[...head,...fitted(
+blocks,import_chunk_VNGCQAMP.idleLines-head.length-foot.length),...foot].join("\n")}
 `}function answerOf(report,owner){const{jobs,timers,unreadable}=report;const whose=owner===null?"":` (owner ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(owner),60).replace(/\s+/g," ")})`;if(report.isSafe){if(jobs.length+timers.length===0)return`safe to go idle: nothing is live${whose}`;if(jobs.length===
 0)return`safe to go idle: ${timers.length} timer armed, and somebody is there for it${whose}`;const each=jobs.length===1?"it has":"each has";return`safe to go i\
@@ -5351,42 +5363,42 @@ trouble}){const{state}=view;const place=state.state==="queued"&&state.queue?`, p
 length===1&&deliveries.notifier===null;const orphans=deliveries.waiters.filter(({isOrphan})=>isOrphan);return[headLine(view,`${state.state}${state.health==="att\
 ention"?"!":""}${place}`,owner),...below("delivery",deliveryWords(deliveries)),...below("backstop",isSame?"the same wait":backstopWords(backstop)),...trouble?below(
 "worker",trouble.reason):[],...orphans.flatMap(({identity})=>below("warning",`whoever started wait ${identity.pid} is gone: perhaps nobody hears it end`))]}function timerBlock({
-view,owner,deliveries,isDelivered:isDelivered2,isExtra,next}){const idle=`${deliveryWords(deliveries)}: it wakes nobody, and is no backstop`;return[headLine(view,
-"armed",owner),...below("delivery",isDelivered2?deliveryWords(deliveries):idle),...isExtra?below("backstop","one too many: another timer of this owner is armed"):
-[],...next===null?[]:[`  ${isExtra?"cancel: ":"arm it: "}  ${next}`]]}function headLine(view,word,owner){const whose=owner===null?"":`  (${(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_3YJRILRR.
-whatOf)(view)}`,80)}function below(label,text){const lines=(0,import_chunk_XFBNWBRB.wrap)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),68);return lines.
-map((line,at)=>`  ${(at===0?`${label}:`:"").padEnd(10)}${line}`)}function fitted(blocks,room){const lines=[];for(const[at,block]of blocks.entries()){if(at>0&&lines.
-length+block.length+2>room){lines.push("",`and ${count(blocks.length-at,"more job")}; see idle-check --json`);break}lines.push("",...block)}return lines}function collectLines(views,isMore,option){
+view,owner,deliveries,isDelivered,isExtra,next}){const idle=`${deliveryWords(deliveries)}: it wakes nobody, and is no backstop`;return[headLine(view,"armed",owner),
+...below("delivery",isDelivered?deliveryWords(deliveries):idle),...isExtra?below("backstop","one too many: another timer of this owner is armed"):[],...next===null?
+[]:[`  ${isExtra?"cancel: ":"arm it: "}  ${next}`]]}function headLine(view,word,owner){const whose=owner===null?"":`  (${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_3YJRILRR.whatOf)(view)}`,
+80)}function below(label,text){const lines=(0,import_chunk_XFBNWBRB.wrap)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),68);return lines.map((line,at)=>`\
+  ${(at===0?`${label}:`:"").padEnd(10)}${line}`)}function fitted(blocks,room){const lines=[];for(const[at,block]of blocks.entries()){if(at>0&&lines.length+block.
+length+2>room){lines.push("",`and ${count(blocks.length-at,"more job")}; see idle-check --json`);break}lines.push("",...block)}return lines}function collectLines(views,isMore,option){
 const[newest]=views;if(!newest)return[];const number=`${views.length}${isMore?" or more":""}`;const lines=views.slice(0,3).map(({id,state,spec})=>`  ${id}  ${spec?.
 timer&&state.state==="running"?"due":state.state}`);const rest=views.length>3?[`  and ${views.length-3}${isMore?" or more":""} others`]:[];return["",`finished, \
 and collected by nobody: ${number}`,...lines,...rest,`  ${import_chunk_I3DEZP3A.nextCommands.result(newest.id,option)}`]}function count(number,what){return`${number}\
  ${what}${number===1?"":"s"}`}function idleDocument(report,owner,root){const head={now:(0,import_chunk_CL3BCQKO.isoNow)(),state_folder:root.folder,owner:owner===
 null?null:short(owner),safe:report.isSafe,reason:answerOf(report,owner),next:report.next};const lists=[["unreadable",report.unreadable.map(one=>({id:one.id,reason:short(
-one.reason),next:import_chunk_I3DEZP3A.nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number(isFaulty(b))-Number(isFaulty(a))).
-map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(view,root.option))]];return{...head,...fitted2(lists,
-import_chunk_VNGCQAMP.idleBytes-JSON.stringify(head).length-400),uncollected_more:report.isMore}}function fitted2(lists,room){const shown={};const omitted={};let left2=room;
-for(const[name,rows]of lists){const taken=[];for(const row of rows){left2-=Buffer.byteLength(JSON.stringify(row))+1;if(left2<0)break;taken.push(row)}shown[name]=
-taken;omitted[name]=rows.length-taken.length}return{...shown,omitted}}function jobRow({view,owner,deliveries,trouble,backstop,missing,next,mend}){return{...whoIs(
-view,owner),missing,...deliveryRow(deliveries),backstop:backstop&&{by:backstop.by,pid:backstop.pid,id:backstop.id,left_ms:backstop.leftMs},attention:trouble&&{cause:trouble.
-cause,reason:short(trouble.reason)},next,mend}}function timerRow({view,owner,deliveries,isExtra,isFault,isDelivered:isDelivered2,next}){return{...whoIs(view,owner),
-due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()),delivered:isDelivered2,extra:isExtra,fault:isFault,...deliveryRow(
-deliveries),next}}function whoIs(view,owner){const{spec,state}=view;return{id:view.id,owner:owner===null?null:short(owner),kind:spec?.kind??null,label:spec?.label?
-short(spec.label):null,state:state.state,health:state.health}}function deliveryRow({waiters,idle,notifier,notifierFault,unread}){const not=idle.slice(0,5).map(one=>({
-by:one.kind,pid:one.identity.pid,why:one.fault,reason:faultOf2(one)}));return{delivery:[...waiters.slice(0,5).map(waiterRow),...notifier?[{by:"notifier",pid:notifier.
-pid}]:[]],not_counted:[...not,...notifierFault===null?[]:[{by:"notifier",pid:null,why:"notifier",reason:notifierFault}],...unread===null?[]:[{by:null,pid:null,why:"\
-unread",reason:short(unread)}]]}}function waiterRow({kind,identity,ids,mode,until,since,leftMs,endsAt,isOrphan}){return{by:kind,pid:identity.pid,jobs:ids.length,
-mode,until:until.slice(0,5).map(short),since,ends_at:endsAt,left_ms:leftMs,orphan:isOrphan}}function uncollectedRow({id,state},option){return{id,state:state.state,
-ended_at:state.ended_at,next:import_chunk_I3DEZP3A.nextCommands.result(id,option)}}function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(text),200)}var idleCheck={name:"idle-check",summary:"may the caller go idle now: who delivers each live job, and what stands behind",form:"[--owner N\
-AME]",words:{min:0,max:0},options:{owner:{kind:"text",value:"NAME",help:"whose jobs (default: JOB_OWNER, else everybody)"},...import_chunk_NGJTMVWE.common},notes:"\
-Delivery: a wait (or watch --foreground) that lives, is not stopped and has patience left, or a notifier whose worker lives. Backstop: the finite --timeout of s\
-uch a wait, or an armed timer of the same owner that somebody waits for.\nExit codes: 0 every live job has a live delivery and exactly one backstop per window (a\
-lso when nothing is live); 3 something is missing, with the command that arms it; 1 this command is at fault.\nIt looks and changes nothing. Start the waits firs\
-t (in the background), run this as the last thing before going idle.",examples:["idle-check","idle-check --owner builder --json"],async run(context,input){const root=context.
-root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null;const report=await judgeIdle(
-root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;return input.has("json")?
-{code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
+one.reason),next:import_chunk_I3DEZP3A.nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_LTB5KKNU.isFaulty)(
+b))-Number((0,import_chunk_LTB5KKNU.isFaulty)(a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(
+view,root.option))]];return{...head,...fitted2(lists,import_chunk_VNGCQAMP.idleBytes-JSON.stringify(head).length-400),uncollected_more:report.isMore}}function fitted2(lists,room){
+const shown={};const omitted={};let left2=room;for(const[name,rows]of lists){const taken=[];for(const row of rows){left2-=Buffer.byteLength(JSON.stringify(row))+
+1;if(left2<0)break;taken.push(row)}shown[name]=taken;omitted[name]=rows.length-taken.length}return{...shown,omitted}}function jobRow({view,owner,deliveries,trouble,
+backstop,missing,next,mend}){return{...whoIs(view,owner),missing,...deliveryRow(deliveries),backstop:backstop&&{by:backstop.by,pid:backstop.pid,id:backstop.id,left_ms:backstop.
+leftMs},attention:trouble&&{cause:trouble.cause,reason:short(trouble.reason)},next,mend}}function timerRow({view,owner,deliveries,isExtra,isFault,isDelivered,next}){
+return{...whoIs(view,owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_LTB5KKNU.dueOf)(view)-(0,import_chunk_CL3BCQKO.nowMs)()),
+delivered:isDelivered,extra:isExtra,fault:isFault,...deliveryRow(deliveries),next}}function whoIs(view,owner){const{spec,state}=view;return{id:view.id,owner:owner===
+null?null:short(owner),kind:spec?.kind??null,label:spec?.label?short(spec.label):null,state:state.state,health:state.health}}function deliveryRow({waiters,idle,
+notifier,notifierFault,unread}){const not=idle.slice(0,5).map(one=>({by:one.kind,pid:one.identity.pid,why:one.fault,reason:faultOf(one)}));return{delivery:[...waiters.
+slice(0,5).map(waiterRow),...notifier?[{by:"notifier",pid:notifier.pid}]:[]],not_counted:[...not,...notifierFault===null?[]:[{by:"notifier",pid:null,why:"notifi\
+er",reason:notifierFault}],...unread===null?[]:[{by:null,pid:null,why:"unread",reason:short(unread)}]]}}function waiterRow({kind,identity,ids,mode,until,since,leftMs,
+endsAt,isOrphan}){return{by:kind,pid:identity.pid,jobs:ids.length,mode,until:until.slice(0,5).map(short),since,ends_at:endsAt,left_ms:leftMs,orphan:isOrphan}}function uncollectedRow({
+id,state},option){return{id,state:state.state,ended_at:state.ended_at,next:import_chunk_I3DEZP3A.nextCommands.result(id,option)}}function short(text){return(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(text),200)}var idleCheck={name:"idle-check",summary:"may the caller go idle now: who delivers each live job, and wh\
+at stands behind",form:"[--owner NAME]",words:{min:0,max:0},options:{owner:{kind:"text",value:"NAME",help:"whose jobs (default: JOB_OWNER, else everybody)"},...import_chunk_NGJTMVWE.
+common},notes:"Delivery: a wait (or watch --foreground) that lives, is not stopped and has patience left, or a notifier whose worker lives. Backstop: the finite\
+ --timeout of such a wait, or an armed timer of the same owner that somebody waits for.\nExit codes: 0 every live job has a live delivery and exactly one backsto\
+p per window (also when nothing is live); 3 something is missing, with the command that arms it; 1 this command is at fault.\nIt looks and changes nothing. Start\
+ the waits first (in the background), run this as the last thing before going idle.",examples:["idle-check","idle-check --owner builder --json"],async run(context,input){
+const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null;const report=await(0,
+import_chunk_LTB5KKNU.judgeIdle)(root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;
+return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
 "./implement-CMEQMKNK.js": function (module, exports) {
@@ -6008,9 +6020,9 @@ refreshAttached});module.exports=stdin_exports;var import_chunk_LOO2QKEB=load(".
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./registry-IU4S5VSO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_PCKMJLU3.commandNames,loadCommand:()=>import_chunk_PCKMJLU3.loadCommand});module.exports=
-stdin_exports;var import_chunk_PCKMJLU3=load("./chunk-PCKMJLU3.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-CUOLVPBR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_FSI2JQE3.commandNames,loadCommand:()=>import_chunk_FSI2JQE3.loadCommand});module.exports=
+stdin_exports;var import_chunk_FSI2JQE3=load("./chunk-FSI2JQE3.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-7RJWNCIB.js": function (module, exports) {

@@ -81,7 +81,7 @@ test('S2.56 a job of an earlier boot of the machine is crashed with that as its 
 
 test('S2.59 a job that runs longer than was expected asks for attention with that cause', async (t) => {
   const workspace = makeWorkspace(t);
-  const probe = 'n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n >n; echo "{"completed":$n}"';
+  const probe = 'n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n >n; echo "{\\"completed\\":$n}"';
   const options = ['--expect', '1ms', '--probe', probe, '--checkpoint-every', '300ms', '--sample-every', '300ms'];
   const job = await launchHeld(workspace, { options });
   const woken = await run(workspace, ['wait', job.id, '--json', '--until', 'attention', '--timeout', '50s']);
