@@ -3,7 +3,7 @@
  * built file. What comes of each is data of the CLI's own test file (expectations.ts).
  */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
@@ -73,6 +73,33 @@ export function defineMatrix(profile: LabProfile, expectations: Expectations): v
       assert.equal(desk.workspace.read('made.txt'), writtenText);
     });
   }
+
+  for (const [name, scenario] of [
+    ['standard', 'write'],
+    ['standard', 'writefile'],
+    ['unrestricted', 'writefile'],
+  ] as const) {
+    define(`it may write into its hand-back folder (${name}, ${scenario})`, scenario, async (desk) => {
+      const dir = join(desk.workspace.base, 'hand');
+      const words = ['--handback', dir, '--profile', name, '--prompt', `Write.\nfile: ${join(dir, '01-made.md')}`];
+      const job = await desk.start(words);
+      const { state, answer } = await desk.end(job);
+      assert.deepEqual([state.state, answer], ['done', toolText], JSON.stringify(state.error));
+      assert.equal(readFileSync(join(dir, '01-made.md'), 'utf8'), writtenText);
+      assert.deepEqual(
+        job.events('handback').map((event) => event.name),
+        ['01-made.md'],
+      );
+    });
+  }
+
+  define('restricted has no hand-back folder', 'text', async (desk) => {
+    const dir = join(desk.workspace.base, 'hand');
+    const words = ['staffer', '--backend', id, '--profile', 'restricted', '--handback', dir, '--prompt', 'x'];
+    const refused = await desk.call(words);
+    assert.deepEqual([refused.code, refused.stdout, existsSync(dir)], [1, '', false]);
+    assert.match(refused.stderr, /cannot take --handback with profile restricted/);
+  });
 
   const { denied, unoffered } = expectations;
   const attempts: [how: string, Expected | undefined][] = [

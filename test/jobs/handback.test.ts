@@ -4,7 +4,8 @@ import { chmodSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import type { Profile, StaffPart, WorktreeNote } from '../../companion/src/core/job.ts';
-import { handbackWarnings, planHandback } from '../../companion/src/jobs/handback.ts';
+import { handbackMost } from '../../companion/src/core/limits.ts';
+import { handbackWarnings, planHandback, takeHandback, undoHandback } from '../../companion/src/jobs/handback.ts';
 import { makeWorkspace } from '../helpers/workspace.ts';
 
 function makePlace(t: TestContext) {
@@ -109,4 +110,37 @@ test('a program that gets its task as it is is warned of', () => {
   const part = { backend: 'custom', brief: false, custom } as unknown as StaffPart;
   assert.match(handbackWarnings(part)[0]?.message ?? '', /^mine gets its task as it is.*JOB_HANDBACK/);
   assert.deepEqual(handbackWarnings({ ...part, brief: true }), []);
+});
+
+test('a folder that a launch made is taken back when it fails, unless there is something in it', async (t) => {
+  const { plan, out, path } = makePlace(t);
+  const root = { folder: path('.job-state'), option: [] };
+  const made = plan('../out/made');
+  assert.deepEqual(await takeHandback(root, made), { dir: join(out, 'made'), baseline: {} });
+  undoHandback(made);
+  assert.equal(existsSync(made.dir), false);
+  await takeHandback(root, made);
+  writeFileSync(join(made.dir, '01-a.md'), 'a');
+  undoHandback(made);
+  assert.equal(existsSync(made.dir), true);
+  const there = plan('../out/made');
+  assert.deepEqual(Object.keys((await takeHandback(root, there)).baseline), ['01-a.md']);
+  undoHandback(there);
+  assert.equal(existsSync(made.dir), true);
+});
+
+test('a folder that was put in the place of the checked one is refused at the last moment', async (t) => {
+  const { plan, base, path } = makePlace(t);
+  const root = { folder: path('.job-state'), option: [] };
+  const planned = plan('../later');
+  symlinkSync(path(), join(base, 'later'));
+  await assert.rejects(takeHandback(root, planned), { code: 'preflight', message: /leads somewhere else now/ });
+});
+
+test('a folder with more files than can be told apart is refused', async (t) => {
+  const { plan, out, path } = makePlace(t);
+  for (let n = 0; n <= handbackMost.files; n += 1) writeFileSync(join(out, `00-${n}.md`), '');
+  await assert.rejects(takeHandback({ folder: path('.job-state'), option: [] }, plan(out)), {
+    message: /it holds more than 1000 ordered files/,
+  });
 });

@@ -5,6 +5,7 @@ import type { Lineage, Profile, StaffPart, Warning, WorktreeNote } from '../core
 import { limits } from '../core/limits.ts';
 import type { ModeId } from '../core/modes.ts';
 import { type JobRequest, launch } from '../jobs/launch.ts';
+import { nextCommand } from '../jobs/next-commands.ts';
 import { requireBase } from '../jobs/review.ts';
 import { versionWarnings } from '../jobs/staff-program.ts';
 import { launchWarnings, makeStaffPart, requireFreeConversation } from '../jobs/staff-request.ts';
@@ -79,6 +80,10 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
   });
   // Told to whoever launches, not kept: that a wrapper does not say its version is no fault of the job.
   if (launched.isNew) for (const warning of versionWarnings(job.staff)) context.tell(`note: ${warning.message}`);
+  if (handback && launched.isNew) {
+    const wait = nextCommand(root.option, 'wait', launched.id, '--until', 'handback', '--timeout', '10m');
+    context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`);
+  }
   if (request.worktree === 'new' && launched.isNew) await tellDirty(context, job.cwd);
   return tellLaunched(context, input, root, launched, job.isSynchronous);
 }
