@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "c4140ba25d64e0a8";
+const buildId = "46534a4dbb307bd0";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -136,7 +136,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-T3E7S6MX.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-3QJII5AJ.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-FN64NKHQ.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-FJHQWQEZ.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_ILIZNOH4.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -255,9 +255,9 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_MO4O7IMQ=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-5C7EIFLE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_EIUDWQWK=load("./chunk-EIUDWQWK.js");var import_chunk_3XX2OMJ6=load(
-"./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
+"./ask-SWZFX246.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_VCLYPPYD=load("./chunk-VCLYPPYD.js");var import_chunk_3LOFYG7Z=load(
+"./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
 "./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
 "./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
 "./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
@@ -273,7 +273,7 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_MO4O7IMQ=load("./
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_EIUDWQWK.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_VCLYPPYD.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -610,28 +610,7 @@ const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result
 error)}}
 
 },
-"./chunk-3S6B2MGW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findWorktree:()=>findWorktree,tracksAnything:()=>tracksAnything});module.exports=stdin_exports;var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");function findWorktree(folder){for(let at=import_node_path.
-default.resolve(folder);;at=import_node_path.default.dirname(at)){if(isGitPlace(import_node_path.default.join(at,".git")))return at;if(at===import_node_path.default.
-dirname(at))return void 0}}function isGitPlace(dotGit){const facts=(0,import_chunk_S7M4UBSY.factsOf)(dotGit);if(facts?.kind!=="link")return facts?.kind==="folde\
-r"||facts?.kind==="file";return(0,import_chunk_S7M4UBSY.isFolder)(dotGit)||(0,import_chunk_S7M4UBSY.isFile)(dotGit)}function tracksAnything(folder){const real=import_node_path.
-default.join((0,import_chunk_S7M4UBSY.realPath)(import_node_path.default.dirname(folder)),import_node_path.default.basename(folder));const root=findWorktree(import_node_path.
-default.dirname(real));if(root===void 0)return false;const index=readIndex(root);if(!index)return false;const wanted=Buffer.from(`${import_node_path.default.relative(
-root,real)}/`).toString("latin1");for(const name of indexNames(index.bytes,index.hashBytes)){if(name.startsWith(wanted)||`${name}/`===wanted)return true;if(name>
-wanted&&name.slice(0,wanted.length)>wanted)return false}return false}function readIndex(root){try{const dotGit=import_node_path.default.join(root,".git");const folder=(0,
-import_chunk_S7M4UBSY.isFolder)(dotGit)?dotGit:linkedFolder(root,(0,import_node_fs.readFileSync)(dotGit,"utf8"));const bytes=(0,import_node_fs.readFileSync)(import_node_path.
-default.join(folder,"index"));if(bytes.length<12||bytes.toString("latin1",0,4)!=="DIRC")return void 0;return{bytes,hashBytes:usesSha256(folder)?32:20}}catch{return void 0}}
-function usesSha256(folder){const places=[folder,import_node_path.default.join(folder,"../..")];return places.some(place=>{try{return/^\s*objectformat\s*=\s*sha256/im.
-test((0,import_node_fs.readFileSync)(import_node_path.default.join(place,"config"),"utf8"))}catch{return false}})}function linkedFolder(root,text){return import_node_path.
-default.resolve(root,text.replace(/^gitdir:\s*<>/,"").trim())}function*indexNames(bytes,hashBytes){const head=42+hashBytes;const version=bytes.readUInt32BE(4);if(version<
-2||version>4)return;let at=12;let name="";for(let left=bytes.readUInt32BE(8);left>0&&at+head<bytes.length;left-=1){const start=at;const isExtended=version>=3&&(bytes.
-readUInt16BE(at+head-2)&16384)!==0;at+=isExtended?head+2:head;let kept=0;if(version===4){let byte=bytes[at++]??0;let strip=byte&127;while(byte&128){byte=bytes[at++]??
-0;strip=strip+1<<7|byte&127}kept=Math.max(0,name.length-strip)}const end=bytes.indexOf(0,at);if(end<0)return;name=name.slice(0,kept)+bytes.toString("latin1",at,
-end);at=version===4?end+1:start+(end-start+8&~7);yield name}}
-
-},
-"./chunk-3XX2OMJ6.js": function (module, exports) {
+"./chunk-3LOFYG7Z.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
 stdin_exports;var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_SDZ6GRT6=load("./chun\
 k-SDZ6GRT6.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_G2IV7FBW=load("./ch\
@@ -661,21 +640,43 @@ dir,baseline:{}}:null,warnings:[...(0,import_chunk_K4TUF4DS.launchWarnings)(job.
 false,credentials:(0,import_chunk_AG6AT4DF.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_G2IV7FBW.settleLost)(root.folder);const admit=async()=>{
 const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
 take()}:admitted};const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_GOEWEAJE.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(request.worktree==="new"&&launched.isNew)await tellDirty(context,job.
-cwd);return(0,import_chunk_SDZ6GRT6.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){const given=input.
-text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,undoHandback}=await Promise.
-resolve().then(()=>load("./handback-HBGOHVDA.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.cwd,cwd:job.cwd,worktree,
-stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(root,plan),undo:()=>undoHandback(
-plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-YKIB3YAN.js"));const root=(0,import_chunk_3S6B2MGW.
-findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`)}function worktreeOf(input){
-if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared\
- with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.resume!==null)(0,import_chunk_K4TUF4DS.requireFreeConversation)(
-root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,import_chunk_G2IV7FBW.findNeighbours)(root,staff,request.
-cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_G2IV7FBW.neighbourWarning)(id,(0,import_chunk_G2IV7FBW.modeOf)(root.folder,id))),told:id=>(0,import_chunk_G2IV7FBW.
-tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_K4TUF4DS.makeStaffPart)({...words,stateRoot:context.
-root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});if(input.has("schema"))part.schema=true;
-const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_2RCOSEOF.requireBase)(words.cwd,base);return part}function askedProfile(input){return input.
-text("profile")}
+import_chunk_GOEWEAJE.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=(0,import_chunk_I3DEZP3A.nextCommand)(
+root.option,"wait",launched.id,"--until","handback","--timeout","10m");context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.
+worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_SDZ6GRT6.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
+undoHandback}=await Promise.resolve().then(()=>load("./handback-HBGOHVDA.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
+root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-YKIB3YAN.js"));
+const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
+tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
+ --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
+resume!==null)(0,import_chunk_K4TUF4DS.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_G2IV7FBW.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_G2IV7FBW.neighbourWarning)(id,(0,import_chunk_G2IV7FBW.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_G2IV7FBW.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_K4TUF4DS.
+makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
+if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_2RCOSEOF.requireBase)(words.cwd,base);return part}
+function askedProfile(input){return input.text("profile")}
+
+},
+"./chunk-3S6B2MGW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findWorktree:()=>findWorktree,tracksAnything:()=>tracksAnything});module.exports=stdin_exports;var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");function findWorktree(folder){for(let at=import_node_path.
+default.resolve(folder);;at=import_node_path.default.dirname(at)){if(isGitPlace(import_node_path.default.join(at,".git")))return at;if(at===import_node_path.default.
+dirname(at))return void 0}}function isGitPlace(dotGit){const facts=(0,import_chunk_S7M4UBSY.factsOf)(dotGit);if(facts?.kind!=="link")return facts?.kind==="folde\
+r"||facts?.kind==="file";return(0,import_chunk_S7M4UBSY.isFolder)(dotGit)||(0,import_chunk_S7M4UBSY.isFile)(dotGit)}function tracksAnything(folder){const real=import_node_path.
+default.join((0,import_chunk_S7M4UBSY.realPath)(import_node_path.default.dirname(folder)),import_node_path.default.basename(folder));const root=findWorktree(import_node_path.
+default.dirname(real));if(root===void 0)return false;const index=readIndex(root);if(!index)return false;const wanted=Buffer.from(`${import_node_path.default.relative(
+root,real)}/`).toString("latin1");for(const name of indexNames(index.bytes,index.hashBytes)){if(name.startsWith(wanted)||`${name}/`===wanted)return true;if(name>
+wanted&&name.slice(0,wanted.length)>wanted)return false}return false}function readIndex(root){try{const dotGit=import_node_path.default.join(root,".git");const folder=(0,
+import_chunk_S7M4UBSY.isFolder)(dotGit)?dotGit:linkedFolder(root,(0,import_node_fs.readFileSync)(dotGit,"utf8"));const bytes=(0,import_node_fs.readFileSync)(import_node_path.
+default.join(folder,"index"));if(bytes.length<12||bytes.toString("latin1",0,4)!=="DIRC")return void 0;return{bytes,hashBytes:usesSha256(folder)?32:20}}catch{return void 0}}
+function usesSha256(folder){const places=[folder,import_node_path.default.join(folder,"../..")];return places.some(place=>{try{return/^\s*objectformat\s*=\s*sha256/im.
+test((0,import_node_fs.readFileSync)(import_node_path.default.join(place,"config"),"utf8"))}catch{return false}})}function linkedFolder(root,text){return import_node_path.
+default.resolve(root,text.replace(/^gitdir:\s*<>/,"").trim())}function*indexNames(bytes,hashBytes){const head=42+hashBytes;const version=bytes.readUInt32BE(4);if(version<
+2||version>4)return;let at=12;let name="";for(let left=bytes.readUInt32BE(8);left>0&&at+head<bytes.length;left-=1){const start=at;const isExtended=version>=3&&(bytes.
+readUInt16BE(at+head-2)&16384)!==0;at+=isExtended?head+2:head;let kept=0;if(version===4){let byte=bytes[at++]??0;let strip=byte&127;while(byte&128){byte=bytes[at++]??
+0;strip=strip+1<<7|byte&127}kept=Math.max(0,name.length-strip)}const end=bytes.indexOf(0,at);if(end<0)return;name=name.slice(0,kept)+bytes.toString("latin1",at,
+end);at=version===4?end+1:start+(end-start+8&~7);yield name}}
 
 },
 "./chunk-3YJRILRR.js": function (module, exports) {
@@ -1684,6 +1685,23 @@ text)<=columns)return text;let kept="";let width=0;for(const char of text){width
 ffd}]","u");function columnsOf(char){if(char<"\u0300")return 1;if(/[\p{Mn}\p{Me}\p{Cf}]/u.test(char))return 0;return wide.test(char)?2:1}
 
 },
+"./chunk-BRAPYNTT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-B7MHS23H.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-NSI75HL2.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-3GB7XGEW.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-3I2AKJQN.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-DWAYH5PE.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-HIH42QGK.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-SWZFX246.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-UFZOBVDN.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-DR4W25YT.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BSMBQPUM.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-ZEJRBGZD.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JPHKUVGE.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-WNWNXEFB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-QQLZEZPH.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-22WHBJWL.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-JSDPDZCQ.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-BZL4AQVH.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-TXGLDP6K.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-ASLT3XE6.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-4JVBTW3L.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-E4Q6QUMD.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-GZW4T6NO.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-T4WH2UJO.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+
+},
 "./chunk-CDXPKNA6.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{captureWorkspace:()=>captureWorkspace,compareRefs:()=>compareRefs,limits:()=>limits,makeLooker:()=>makeLooker,measureRaw:()=>measureRaw,
 nameOf:()=>nameOf,notInGit:()=>notInGit,nothing:()=>nothing,refLimits:()=>refLimits});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3Q\
@@ -2107,19 +2125,6 @@ function isAbsent(value){return value===void 0||value===null}function isNotice(v
 "string"}function isWords(value){return Array.isArray(value)&&value.length>0&&value.every(word=>typeof word==="string")}
 
 },
-"./chunk-EIUDWQWK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_3XX2OMJ6=load("./chunk-3XX2OMJ6.js");
-var import_chunk_VH4M67PY=load("./chunk-VH4M67PY.js");var import_chunk_GQN5AXPO=load("./chunk-GQN5AXPO.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");
-var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_NGJTMVWE.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_NGJTMVWE.writerOptions,...import_chunk_NGJTMVWE.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_3XX2OMJ6.taskOf)(context,input);const words=(0,import_chunk_GQN5AXPO.onceWords)(id,input,
-(0,import_chunk_GQN5AXPO.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_GQN5AXPO.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_VH4M67PY.folderOf)(context,input);const staff=(0,import_chunk_3XX2OMJ6.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_3XX2OMJ6.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
-
-},
 "./chunk-EO4H3H33.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");function line(text){const characters=[
@@ -2272,23 +2277,6 @@ detached:true,stdio:["ignore",log,log]});child.on("error",()=>void 0);child.unre
 pid}finally{(0,import_node_fs.closeSync)(log)}}function spawnShim(start,onEnd){return new Promise((resolve,reject)=>{const child=(0,import_node_child_process.spawn)(
 "/bin/sh",["-c",start.script,"job-companion-shim",...start.args],{cwd:start.cwd,env:start.environment,detached:true,stdio:"ignore"});child.once("error",reject);
 child.once("spawn",()=>resolve(child.pid??0));child.once("exit",onEnd)})}
-
-},
-"./chunk-FSI2JQE3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-B7MHS23H.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-NSI75HL2.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-QJLLLBUT.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-FIJJYTI2.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-LZCNSYHO.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-CMEQMKNK.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-5C7EIFLE.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-UFZOBVDN.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-DR4W25YT.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BSMBQPUM.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-ZEJRBGZD.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JPHKUVGE.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-WNWNXEFB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-LFS7DVG5.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-IZ6GGG5O.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-JSDPDZCQ.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-BZL4AQVH.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-TXGLDP6K.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-ASLT3XE6.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-4JVBTW3L.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-E4Q6QUMD.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-GZW4T6NO.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-6PGI6LVW.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
 
 },
 "./chunk-FSRL2ASG.js": function (module, exports) {
@@ -4033,6 +4021,19 @@ return idTimeMs(a)-idTimeMs(b)||(a<b?-1:a>b?1:0)}function sortIds(ids){const key
 from)).padStart(timeDigits,"0")} ${id}`});return keys.sort().map(key=>key.slice(timeDigits+1))}var timeDigits=9;
 
 },
+"./chunk-VCLYPPYD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_3LOFYG7Z=load("./chunk-3LOFYG7Z.js");
+var import_chunk_VH4M67PY=load("./chunk-VH4M67PY.js");var import_chunk_GQN5AXPO=load("./chunk-GQN5AXPO.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");
+var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_NGJTMVWE.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_NGJTMVWE.writerOptions,...import_chunk_NGJTMVWE.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_3LOFYG7Z.taskOf)(context,input);const words=(0,import_chunk_GQN5AXPO.onceWords)(id,input,
+(0,import_chunk_GQN5AXPO.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_GQN5AXPO.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_VH4M67PY.folderOf)(context,input);const staff=(0,import_chunk_3LOFYG7Z.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_3LOFYG7Z.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+
+},
 "./chunk-VDOWXDFY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
 var import_chunk_DHIWPLD5=load("./chunk-DHIWPLD5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");
@@ -4641,9 +4642,9 @@ exports=stdin_exports;var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var 
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-LFS7DVG5.js": function (module, exports) {
+"./continue-QQLZEZPH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ\
-.js");var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_3XX2OMJ6=load("./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4\
+.js");var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_3LOFYG7Z=load("./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4\
 DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load("./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36Z\
 KLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load("./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SD\
 Z6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-\
@@ -4667,18 +4668,18 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
  conversation that a job of this worktree recorded"},...import_chunk_NGJTMVWE.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
 f the earlier job)"},share:import_chunk_NGJTMVWE.writerOptions.share,...import_chunk_NGJTMVWE.launchOptions},notes:"Backend, mode, model, profile and folder are\
  those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "\
-Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const prompt=await(0,import_chunk_3XX2OMJ6.taskOf)(
+Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const prompt=await(0,import_chunk_3LOFYG7Z.taskOf)(
 context,input);const words=(0,import_chunk_GQN5AXPO.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_GQN5AXPO.folderSaid)(context,input):null,prompt);
 const repeated=await(0,import_chunk_GQN5AXPO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_QLCLYYXZ.
 requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_QLCLYYXZ.conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?
 "no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.
 id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_VH4M67PY.folderOf)(context,input):(0,import_chunk_QLCLYYXZ.requireFolder)(parent,
 "continue",root.option);(0,import_chunk_QLCLYYXZ.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_K4TUF4DS.makeStaffPart)({mode:staff.mode,
-stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_3XX2OMJ6.askedProfile)(
+stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_3LOFYG7Z.askedProfile)(
 input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue \
 a conversation of ${staff.backend} with ${part.backend}`,import_chunk_I3DEZP3A.nextCommands.restart(parent.id,root.option));context.tell(`continues ${parent.id}\
  (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_QLCLYYXZ.earlierOf)(root.folder,part.backend,resume);
-if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_3XX2OMJ6.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
+if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_3LOFYG7Z.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
 import_chunk_QLCLYYXZ.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("\
 conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??
 null})}};async function instead(root,parent){const{state}=await(0,import_chunk_LOO2QKEB.refresh)(root.folder,parent.id);if(!(0,import_chunk_X4L7IYOO.isEnded)(state))
@@ -4741,8 +4742,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-FN64NKHQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_FSI2JQE3=load("./chunk-FSI2JQE3.js");var import_chunk_DOH37MC3=load(
+"./dispatch-FJHQWQEZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_BRAPYNTT=load("./chunk-BRAPYNTT.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
@@ -4778,8 +4779,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_FSI2JQE3.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_FSI2JQE3.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_BRAPYNTT.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_BRAPYNTT.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_DOH37MC3.locateRoot)({option:parsed.
@@ -5101,12 +5102,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_BL4PUNDN=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-6PGI6LVW.js": function (module, exports) {
+"./help-T4WH2UJO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_NGJTMVWE.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-CUOLVPBR.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-XP24VRYW.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -5401,9 +5402,9 @@ import_chunk_LTB5KKNU.judgeIdle)(root.folder,owner,root.option);const code=repor
 return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-CMEQMKNK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_EIUDWQWK=load("./chunk-EIUDWQWK.js");var import_chunk_3XX2OMJ6=load(
-"./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
+"./implement-HIH42QGK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_VCLYPPYD=load("./chunk-VCLYPPYD.js");var import_chunk_3LOFYG7Z=load(
+"./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
 "./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
 "./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
 "./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
@@ -5419,7 +5420,7 @@ return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,out:i
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_EIUDWQWK.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_VCLYPPYD.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -6020,9 +6021,9 @@ refreshAttached});module.exports=stdin_exports;var import_chunk_LOO2QKEB=load(".
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./registry-CUOLVPBR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_FSI2JQE3.commandNames,loadCommand:()=>import_chunk_FSI2JQE3.loadCommand});module.exports=
-stdin_exports;var import_chunk_FSI2JQE3=load("./chunk-FSI2JQE3.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-XP24VRYW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_BRAPYNTT.commandNames,loadCommand:()=>import_chunk_BRAPYNTT.loadCommand});module.exports=
+stdin_exports;var import_chunk_BRAPYNTT=load("./chunk-BRAPYNTT.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-7RJWNCIB.js": function (module, exports) {
@@ -6047,9 +6048,9 @@ printed more than ${import_chunk_VNGCQAMP.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-FIJJYTI2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_EIUDWQWK=load("./chunk-EIUDWQWK.js");var import_chunk_3XX2OMJ6=load(
-"./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
+"./research-3I2AKJQN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_VCLYPPYD=load("./chunk-VCLYPPYD.js");var import_chunk_3LOFYG7Z=load(
+"./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
 "./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
 "./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
 "./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
@@ -6065,13 +6066,13 @@ printed more than ${import_chunk_VNGCQAMP.rerunBytes} bytes and was ended`;case"
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_EIUDWQWK.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_VCLYPPYD.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-IZ6GGG5O.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ.js");var import_chunk_3XX2OMJ6=load(
-"./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_Q36ZKLBI=load(
+"./restart-22WHBJWL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ.js");var import_chunk_3LOFYG7Z=load(
+"./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_Q36ZKLBI=load(
 "./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load("./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load(
 "./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load(
@@ -6118,9 +6119,9 @@ context,input,{timer,lineage:(0,import_chunk_QLCLYYXZ.lineageOf)(spec,"restart")
 staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
 worktree):(0,import_chunk_QLCLYYXZ.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
 d")&&input.text("backend")!==before;const part=(0,import_chunk_K4TUF4DS.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
-model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_3XX2OMJ6.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
+model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_3LOFYG7Z.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
 resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_JAIZZHAV.historicalOf)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_3XX2OMJ6.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_3LOFYG7Z.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
 lineage:(0,import_chunk_QLCLYYXZ.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??null,handback:spec.
 handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,
@@ -6184,9 +6185,9 @@ exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wa
 tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_3DNUD4GN.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./review-LZCNSYHO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_EIUDWQWK=load("./chunk-EIUDWQWK.js");var import_chunk_3XX2OMJ6=load(
-"./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
+"./review-DWAYH5PE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_VCLYPPYD=load("./chunk-VCLYPPYD.js");var import_chunk_3LOFYG7Z=load(
+"./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
 "./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
 "./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
 "./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
@@ -6202,7 +6203,7 @@ tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,impor
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_EIUDWQWK.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_VCLYPPYD.
 makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
 commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
@@ -6533,9 +6534,9 @@ stdin_exports;var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./staffer-QJLLLBUT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_EIUDWQWK=load("./chunk-EIUDWQWK.js");var import_chunk_3XX2OMJ6=load(
-"./chunk-3XX2OMJ6.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
+"./staffer-3GB7XGEW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_VCLYPPYD=load("./chunk-VCLYPPYD.js");var import_chunk_3LOFYG7Z=load(
+"./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
 "./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
 "./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
 "./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
@@ -6551,7 +6552,7 @@ k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_EIUDWQWK.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_VCLYPPYD.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 

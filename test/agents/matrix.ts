@@ -3,7 +3,7 @@
  * built file. What comes of each is data of the CLI's own test file (expectations.ts).
  */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
@@ -80,7 +80,9 @@ export function defineMatrix(profile: LabProfile, expectations: Expectations): v
     ['unrestricted', 'writefile'],
   ] as const) {
     define(`it may write into its hand-back folder (${name}, ${scenario})`, scenario, async (desk) => {
-      const dir = join(desk.workspace.base, 'hand');
+      // Not where every sandbox lets write: the folder for temporary files.
+      const dir = realpathSync(mkdtempSync('/var/tmp/hand-'));
+      desk.workspace.defer(() => rmSync(dir, { recursive: true }));
       const words = ['--handback', dir, '--profile', name, '--prompt', `Write.\nfile: ${join(dir, '01-made.md')}`];
       const job = await desk.start(words);
       const { state, answer } = await desk.end(job);
