@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "46534a4dbb307bd0";
+const buildId = "771aa494def7ef99";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -136,7 +136,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-T3E7S6MX.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-3QJII5AJ.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-FJHQWQEZ.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-CJAQPVNT.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_ILIZNOH4.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -255,11 +255,11 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_MO4O7IMQ=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-SWZFX246.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_VCLYPPYD=load("./chunk-VCLYPPYD.js");var import_chunk_3LOFYG7Z=load(
-"./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
-"./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
-"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./ask-V35TNMMY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_HMCCXOJM=load("./chunk-HMCCXOJM.js");var import_chunk_EUIOCUHV=load(
+"./chunk-EUIOCUHV.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_MKGNLBHL=load(
+"./chunk-MKGNLBHL.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_OQGZJMYJ=load(
+"./chunk-OQGZJMYJ.js");var import_chunk_SVVFXFDN=load("./chunk-SVVFXFDN.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
 "./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load(
@@ -273,7 +273,7 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_MO4O7IMQ=load("./
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_VCLYPPYD.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_HMCCXOJM.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -376,51 +376,6 @@ rows.filter(isOne).map(row=>row.pid)))}function withBelow(rows,pids){for(let siz
 pids.add(row.pid)}return pids}function findForeign(rows,markOf,mark){const foreign=new Set(rows.filter(row=>(markOf(row.pid)??mark)!==mark).map(row=>row.pid));for(let size=-1;size!==
 foreign.size;){size=foreign.size;for(const row of rows)if(foreign.has(row.parent)&&markOf(row.pid)!==mark)foreign.add(row.pid)}return foreign}function isSpared(row,tree){
 return row.pid===process.pid||tree.spared.includes(row.pid)}
-
-},
-"./chunk-2NCBSBFF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_GZHJJTKU=load(
-"./chunk-GZHJJTKU.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load(
-"./chunk-YPCCD7EW.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load(
-"./chunk-VNGCQAMP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(view);if(replaced!==null)return{
-kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_7MO73M4R.collectedBy)(view);if(collected)return{kind:"duplic\
-ate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(view):null}function lateEvent(fired,view){
-if((0,import_chunk_X4L7IYOO.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}); go by the end, not by this`};const told=(0,
-import_chunk_7MO73M4R.lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a \
-wait has told it already (event ${newest}); another wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(
-owner)}`:"";const ms=(0,import_chunk_EENKPOPM.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)}\
- ago`;return`read by ${by==="wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;
-const why=(0,import_chunk_EENKPOPM.readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_EENKPOPM.
-instantOf)(view.spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.
-endedMs>due);if(guarded.length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.
-formatAge)(due-(last.endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){
-if(!view.spec?.timer||(0,import_chunk_X4L7IYOO.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.
-length>0&&guarded.every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_EENKPOPM.instantOf)(timer.state.created_at)??0;const found=[];
-for(const id of(0,import_chunk_YPCCD7EW.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_RRKK2KA3.
-jobPaths)(timer.root,id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_EENKPOPM.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.
-owner??null))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_X4L7IYOO.isEnded)(state.value);const endedMs=isOver?
-(0,import_chunk_EENKPOPM.instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_EENKPOPM.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=
-armed))found.push({id,endedMs})}return found}var guardedJobs=2*import_chunk_VNGCQAMP.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(text).replace(/\s+/g," ").trim(),60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_X4L7IYOO.conditionOf)(view);const health=(0,
-import_chunk_326AAJ65.healthOf)(view,condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_EENKPOPM.ageOf)(view.state.
-created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.
-nowMs)()-newestMs),queue:(0,import_chunk_326AAJ65.queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(
-view,health),isAwaited:isHeld(view)};return{...facts,next:isIdle?import_chunk_I3DEZP3A.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({
-root,id}){try{return(0,import_chunk_GZHJJTKU.readWaiters)(root,id).some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||
-(0,import_chunk_X4L7IYOO.isEnded)(state))return null;if(spec.timer)return Math.max(0,((0,import_chunk_EENKPOPM.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.
-nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.round((0,import_chunk_X4L7IYOO.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.
-isFinite(left)?Math.max(0,left):null}function workerWord(view){if((0,import_chunk_326AAJ65.findStopped)(view))return"stopped";const{worker}=view.seen;if(worker===
-"alive")return"alive";if(worker==="unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{
-health}){const{spec,state}=view;const ran=(0,import_chunk_EENKPOPM.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const expected=spec.
-run?.expect_ms;if(typeof expected==="number"&&ran>expected)return`expected to take ${(0,import_chunk_UNGYPAP3.formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.
-formatDuration)(whole(ran))}`;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.deadline_ms;return used<
-import_chunk_VNGCQAMP.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{view,condition,health,
-late}=one;if(condition==="damaged")return import_chunk_I3DEZP3A.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_attention"&&one.worker!==
-"stopped")return import_chunk_I3DEZP3A.nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||one.isAwaited;return needsLook?
-import_chunk_I3DEZP3A.nextCommands.observe(view.id,option):import_chunk_I3DEZP3A.nextCommands.wait(view.id,option)}function whole(ms){return ms<1e3?ms:Math.floor(
-ms/1e3)*1e3}
 
 },
 "./chunk-2RCOSEOF.js": function (module, exports) {
@@ -608,54 +563,6 @@ formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({path
 try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_YWZJ3NCR.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
 const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
 error)}}
-
-},
-"./chunk-3LOFYG7Z.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_SDZ6GRT6=load("./chun\
-k-SDZ6GRT6.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_G2IV7FBW=load("./ch\
-unk-G2IV7FBW.js");var import_chunk_AG6AT4DF=load("./chunk-AG6AT4DF.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./\
-chunk-I3DEZP3A.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("\
-./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_I3DEZP3A.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_I3DEZP3A.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_VNGCQAMP.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_VNGCQAMP.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_VNGCQAMP.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_SDZ6GRT6.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
-worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
-import_chunk_SDZ6GRT6.launchWords)(input),notify:await(0,import_chunk_SDZ6GRT6.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.
-durationOrDefault("timeout"),killGraceMs:import_chunk_VNGCQAMP.limits.staffKillGrace.default,maxOutputBytes:import_chunk_VNGCQAMP.limits.maxOutput.default,firstOutputMs:job.
-firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??
-null,onStall:job.onStall??(0,import_chunk_SDZ6GRT6.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.
-dir,baseline:{}}:null,warnings:[...(0,import_chunk_K4TUF4DS.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
-false,credentials:(0,import_chunk_AG6AT4DF.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_G2IV7FBW.settleLost)(root.folder);const admit=async()=>{
-const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_GOEWEAJE.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=(0,import_chunk_I3DEZP3A.nextCommand)(
-root.option,"wait",launched.id,"--until","handback","--timeout","10m");context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.
-worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_SDZ6GRT6.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
-const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
-undoHandback}=await Promise.resolve().then(()=>load("./handback-HBGOHVDA.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
-cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
-root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-YKIB3YAN.js"));
-const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
-tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
- --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
-resume!==null)(0,import_chunk_K4TUF4DS.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
-import_chunk_G2IV7FBW.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_G2IV7FBW.neighbourWarning)(id,(0,import_chunk_G2IV7FBW.
-modeOf)(root.folder,id))),told:id=>(0,import_chunk_G2IV7FBW.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_K4TUF4DS.
-makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
-if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_2RCOSEOF.requireBase)(words.cwd,base);return part}
-function askedProfile(input){return input.text("profile")}
 
 },
 "./chunk-3S6B2MGW.js": function (module, exports) {
@@ -908,6 +815,43 @@ toolGraceMs+import_chunk_VNGCQAMP.killSettleMs)]);if(terms.signal.aborted)return
 terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
 async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
 iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+
+},
+"./chunk-6FXSCCHZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isAwaited:()=>isAwaited,readWaiters:()=>readWaiters,withRegistration:()=>withRegistration});module.exports=stdin_exports;
+var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");
+var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
+var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");var waiting=["wait","\
+run","staffer","research","review","implement","ask","continue","restart","timer","loop"];function isWaitingCall(pid,kind){const words=(0,import_chunk_5Z3IZCRM.
+readCommandLine)(pid);if(words===void 0)return process.platform!=="linux";const at=words.findIndex((word,index)=>index>0&&isCompanion(word,pid));const verb=words[at+
+1];if(at<0||verb===void 0)return false;if(kind==="foreground")return verb==="watch"&&words.includes("--foreground");return waiting.includes(verb)||verb==="watch"&&
+words.includes("--wait")}function isCompanion(word,pid){if(isOurName(word))return true;if(word.startsWith("-"))return false;try{const file=(0,import_chunk_S7M4UBSY.
+realPath)(import_node_path2.default.resolve((0,import_chunk_5Z3IZCRM.readFolder)(pid)??"/",word));return isOurName(file)||file===(0,import_chunk_RRKK2KA3.companionFile)()}catch{
+return false}}function isOurName(file){return/^job-companion(?:\.c?js)?$/.test(import_node_path2.default.basename(file))}async function withRegistration(root,ids,terms,fn){
+const note=noteOf(ids,terms);const{pid,start_token}=note.waiter;const files=[];for(const id of ids){const folder=(0,import_chunk_RRKK2KA3.jobPaths)(root,id).waiters;
+const file=import_node_path.default.join(folder,`${pid}-${start_token.replace(/\W/g,"")}.json`);try{if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind!=="folder")
+continue;removeDead(folder);(0,import_chunk_527JQF7V.writeJson)(file,note,{sync:false});files.push(file)}catch{}}try{return await fn()}finally{for(const file of files){
+try{(0,import_chunk_527JQF7V.removeFile)(file)}catch{}}}}function noteOf(ids,{kind,mode,until,timeoutMs}){const hasEnd=timeoutMs<=import_chunk_VNGCQAMP.backstopMs;
+return{waiter:(0,import_chunk_5Z3IZCRM.ownIdentity)(),parent:(0,import_chunk_5Z3IZCRM.parentIdentity)()??null,kind,ids,mode,until,since:(0,import_chunk_CL3BCQKO.
+isoNow)(),timeout_ms:timeoutMs,ends_at:hasEnd?(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+timeoutMs):null,ends_mono_ms:hasEnd?(0,import_chunk_CL3BCQKO.
+monotonicMs)()+timeoutMs:null}}function removeDead(folder){for(const name of namesIn(folder)){const read=(0,import_chunk_527JQF7V.readJson)(import_node_path.default.
+join(folder,name));if(read.kind!=="ok"||!(0,import_chunk_5Z3IZCRM.isIdentity)(read.value.waiter)||(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.waiter)!=="dea\
+d")continue;(0,import_chunk_527JQF7V.removeFile)(import_node_path.default.join(folder,name))}}function readWaiters(root,id){const folder=(0,import_chunk_RRKK2KA3.
+jobPaths)(root,id).waiters;if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind!=="folder")return[];return namesIn(folder).flatMap(name=>{const read=(0,import_chunk_527JQF7V.
+readJson)(import_node_path.default.join(folder,name));return read.kind==="ok"?waiterOf(read.value,id)??[]:[]})}function waiterOf(value,id){const{waiter,parent,kind,
+ids,mode,until,since,timeout_ms,ends_at,ends_mono_ms}=value;if(!(0,import_chunk_5Z3IZCRM.isIdentity)(waiter)||!isTexts(ids)||!ids.includes(id)||(0,import_chunk_EENKPOPM.
+instantOf)(since)===null)return void 0;const timeoutMs=typeof timeout_ms==="number"?timeout_ms:Number.MAX_SAFE_INTEGER;const endsAt=(0,import_chunk_EENKPOPM.instantOf)(
+ends_at)??(timeoutMs<=import_chunk_VNGCQAMP.backstopMs?((0,import_chunk_EENKPOPM.instantOf)(since)??0)+timeoutMs:null);const leftMs=typeof ends_mono_ms==="numbe\
+r"?ends_mono_ms-(0,import_chunk_CL3BCQKO.monotonicMs)():endsAt===null?null:endsAt-(0,import_chunk_CL3BCQKO.nowMs)();const terms={kind:kind==="foreground"?"foreg\
+round":"wait",mode:mode==="any"?"any":"all",until:isTexts(until)?until:[],timeoutMs};return{...terms,identity:waiter,ids,since,leftMs:leftMs===null?null:Math.max(
+0,leftMs),endsAt:endsAt===null?null:(0,import_chunk_CL3BCQKO.isoOf)(endsAt),fault:faultOf(waiter,terms.kind,leftMs),isOrphan:(0,import_chunk_5Z3IZCRM.isIdentity)(
+parent)&&(0,import_chunk_5Z3IZCRM.livenessOf)(parent)==="dead"}}function faultOf(waiter,kind,leftMs){const isCall=isWaitingCall(waiter.pid,kind);const liveness=(0,
+import_chunk_5Z3IZCRM.livenessOf)(waiter);if(liveness==="unknown")return"unseen";if(liveness==="dead")return"dead";if(!isCall)return"stranger";if((0,import_chunk_5Z3IZCRM.
+isStopped)(waiter))return"stopped";return leftMs!==null&&leftMs<=0?"over":null}function isAwaited(root,id){const folder=(0,import_chunk_RRKK2KA3.jobPaths)(root,
+id).waiters;return(0,import_chunk_S7M4UBSY.listNames)(folder).some(name=>{const read=(0,import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder,name));
+return read.kind==="ok"&&(0,import_chunk_5Z3IZCRM.isIdentity)(read.value.waiter)&&(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.waiter)!=="dead"})}function namesIn(folder){
+return(0,import_chunk_S7M4UBSY.listNames)(folder).filter(name=>/^\d+-\w+\.json$/.test(name)).slice(0,import_chunk_VNGCQAMP.waiterFiles)}function isTexts(value){
+return Array.isArray(value)&&value.every(one=>typeof one==="string")}
 
 },
 "./chunk-6NGEI3IW.js": function (module, exports) {
@@ -1685,21 +1629,63 @@ text)<=columns)return text;let kept="";let width=0;for(const char of text){width
 ffd}]","u");function columnsOf(char){if(char<"\u0300")return 1;if(/[\p{Mn}\p{Me}\p{Cf}]/u.test(char))return 0;return wide.test(char)?2:1}
 
 },
-"./chunk-BRAPYNTT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-B7MHS23H.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-NSI75HL2.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-3GB7XGEW.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-3I2AKJQN.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-DWAYH5PE.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-HIH42QGK.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-SWZFX246.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-UFZOBVDN.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-DR4W25YT.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BSMBQPUM.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-ZEJRBGZD.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JPHKUVGE.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-WNWNXEFB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-QQLZEZPH.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-22WHBJWL.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-JSDPDZCQ.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-BZL4AQVH.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-TXGLDP6K.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-ASLT3XE6.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-4JVBTW3L.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-E4Q6QUMD.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-GZW4T6NO.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-T4WH2UJO.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+"./chunk-BZH2VDWG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
+module.exports=stdin_exports;var import_chunk_6FXSCCHZ=load("./chunk-6FXSCCHZ.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_XVLWN6C4=load(
+"./chunk-XVLWN6C4.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load(
+"./chunk-VNGCQAMP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_6FXSCCHZ.
+readWaiters)(view.root,view.id)}catch(error){unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(
+view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
+spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"\
+its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_326AAJ65.findStopped)(view))return"its worker i\
+s stopped";return await(0,import_chunk_XVLWN6C4.isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=["worker_gone","end_u\
+nstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_X4L7IYOO.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,import_chunk_326AAJ65.
+monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.
+cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const active=(0,import_chunk_YPCCD7EW.listActive)(root);const seen=await lookForLive(root,active,
+owner);await addFinished(seen,root,new Set(active),owner);seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){
+const seen={jobs:[],timers:[],uncollected:[],isMore:false,unreadable:[]};for(const id of active){if(isOver())break;await addLive(seen,root,id,owner)}seen.timers.
+sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function addLive(seen,root,id,owner){const view=lookAt(root,id);if(!view)return;const{spec}=view;if(spec&&
+owner!==null&&spec.owner!==owner&&!await(0,import_chunk_XVLWN6C4.isForged)(view))return;if((0,import_chunk_X4L7IYOO.isEnded)(view.state)&&view.damage===null){if(!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}const reason=await faultOf(view);if(reason!==null||!spec){seen.unreadable.push(
+{id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&(0,import_chunk_X4L7IYOO.conditionOf)(view)==="over";if(isDue)return addUncollected(
+seen,view);const deliveries=await deliveriesOf(view);const job={view,owner:spec.owner,deliveries,trouble:troubleOf(view,deliveries.waiters)};(spec.timer?seen.timers:
+seen.jobs).push(job)}async function faultOf(view){if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_XVLWN6C4.
+isForged)(view)?"spec.json is not the one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.
+jobPaths)(root,id).folder))return void 0;try{return(0,import_chunk_X4L7IYOO.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+error.code==="unknown_job")return void 0;throw error}}async function addFinished(seen,root,active,owner){const others=(0,import_chunk_YPCCD7EW.listJobs)(root).filter(
+id=>!active.has(id));for(const[at,id]of others.entries()){if(at>=import_chunk_VNGCQAMP.idleScan||seen.uncollected.length>=import_chunk_VNGCQAMP.uncollectedShown){
+seen.isMore=true;return}const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_EENKPOPM.
+readState)(paths);if(state.kind!=="ok"||!(0,import_chunk_X4L7IYOO.isEnded)(state.value)){await addLive(seen,root,id,owner);continue}if(owner!==null&&!isOwner(root,
+id,owner))continue;const view=lookAt(root,id);if(view)addUncollected(seen,view)}}function isOwner(root,id,owner){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,
+import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===owner}function addUncollected(seen,view){if(view.spec?.timer&&view.state.state===
+"canceled")return;if(seen.uncollected.length<import_chunk_VNGCQAMP.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.
+parse(view.spec?.timer?.due_at??"")||0}async function judgeIdle(root,owner,option){return judgeSeen(await lookForIdle(root,owner),owner,option)}function judgeSeen(seen,owner,option){
+const windows=[...new Set([...seen.jobs,...seen.timers].map(one=>one.owner))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.
+jobs.flatMap(({view})=>judged.flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(
+timer=>timer.view===view)));const{uncollected,isMore,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),
+...{jobs,timers,uncollected,isMore,unreadable},next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.missing.length>0}function judgeWindow(seen,owner,option){
+const timers=seen.timers.filter(timer=>timer.owner===owner);const jobs=seen.jobs.filter(job=>job.owner===owner);const held=timers.find(isDelivered);const kept=held??
+timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(timer,{isKept:timer===kept,isAlone:jobs.length===0},option))}}
+function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);const missing=[];if(!isDelivered(job))missing.push("delivery");
+if(!backstop)missing.push("backstop");if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,...commandsFor(job,missing,option)}}function isDelivered({
+deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,
+leftMs})=>leftMs===null?[]:[{by:"wait",pid:identity.pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{
+by:"timer",pid:null,id:view.id,leftMs:Math.max(0,dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;
+const isHeld=isDelivered(timer);const isFault=!isKept||isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_I3DEZP3A.nextCommand)(option,"wait",view.id,"--t\
+imeout",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_I3DEZP3A.nextCommands.cancel(view.id,option)}}
+function commandsFor({view,deliveries,trouble},missing,option){const isOpen=missing.includes("delivery")||missing.includes("backstop");const next=isOpen?(0,import_chunk_I3DEZP3A.
+nextCommand)(option,"wait",view.id,"--timeout",patienceFor({view})):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(
+trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};const stopped=(0,import_chunk_326AAJ65.findStopped)(view);return{next,mend:stopped?
+`kill -CONT ${stopped.pid}`:import_chunk_I3DEZP3A.nextCommands.doctor(view.id,option)}}function patienceMs({view}){const{spec,turn}=view;if(!spec)return import_chunk_VNGCQAMP.
+idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_VNGCQAMP.idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_X4L7IYOO.
+boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_VNGCQAMP.idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_VNGCQAMP.idleGraceMs)}
+function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.
+max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>missing.includes("de\
+livery")||missing.includes("backstop")),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?
+open.map(({view})=>view.id):owner===null?[]:["--owner",owner];return(0,import_chunk_I3DEZP3A.nextCommand)(option,"wait",...which,"--any","--timeout",patienceFor(
+...open))}
 
 },
 "./chunk-CDXPKNA6.js": function (module, exports) {
@@ -2135,6 +2121,54 @@ changes=0},last){const told=changes===0?"nothing changed":`${changes} change${ch
 last: ${last}`}
 
 },
+"./chunk-EUIOCUHV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_SVVFXFDN=load("./chun\
+k-SVVFXFDN.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_G2IV7FBW=load("./ch\
+unk-G2IV7FBW.js");var import_chunk_AG6AT4DF=load("./chunk-AG6AT4DF.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./\
+chunk-I3DEZP3A.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("\
+./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_I3DEZP3A.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_I3DEZP3A.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_VNGCQAMP.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_VNGCQAMP.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_VNGCQAMP.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_527JQF7V.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_SVVFXFDN.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
+worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
+import_chunk_SVVFXFDN.launchWords)(input),notify:await(0,import_chunk_SVVFXFDN.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.
+durationOrDefault("timeout"),killGraceMs:import_chunk_VNGCQAMP.limits.staffKillGrace.default,maxOutputBytes:import_chunk_VNGCQAMP.limits.maxOutput.default,firstOutputMs:job.
+firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??
+null,onStall:job.onStall??(0,import_chunk_SVVFXFDN.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.
+dir,baseline:{}}:null,warnings:[...(0,import_chunk_K4TUF4DS.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
+false,credentials:(0,import_chunk_AG6AT4DF.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_G2IV7FBW.settleLost)(root.folder);const admit=async()=>{
+const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_GOEWEAJE.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=(0,import_chunk_I3DEZP3A.nextCommand)(
+root.option,"wait",launched.id,"--until","handback","--timeout","10m");context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.
+worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_SVVFXFDN.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
+undoHandback}=await Promise.resolve().then(()=>load("./handback-HBGOHVDA.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
+root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-YKIB3YAN.js"));
+const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
+tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
+ --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
+resume!==null)(0,import_chunk_K4TUF4DS.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_G2IV7FBW.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_G2IV7FBW.neighbourWarning)(id,(0,import_chunk_G2IV7FBW.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_G2IV7FBW.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_K4TUF4DS.
+makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
+if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_2RCOSEOF.requireBase)(words.cwd,base);return part}
+function askedProfile(input){return input.text("profile")}
+
+},
 "./chunk-EWQ6LW55.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_J5VJ7JMQ=load(
 "./chunk-J5VJ7JMQ.js");var import_chunk_N7DJQABK=load("./chunk-N7DJQABK.js");var import_chunk_YWZJ3NCR=load("./chunk-YWZJ3NCR.js");var import_chunk_YPEOQMX4=load(
@@ -2336,6 +2370,51 @@ folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWi
 a,b)||isBelow(b,a))}
 
 },
+"./chunk-G2KRRUK2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_6FXSCCHZ=load(
+"./chunk-6FXSCCHZ.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load(
+"./chunk-VNGCQAMP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(view);if(replaced!==null)return{
+kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_7MO73M4R.collectedBy)(view);if(collected)return{kind:"duplic\
+ate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(view):null}function lateEvent(fired,view){
+if((0,import_chunk_X4L7IYOO.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}); go by the end, not by this`};const told=(0,
+import_chunk_7MO73M4R.lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a \
+wait has told it already (event ${newest}); another wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(
+owner)}`:"";const ms=(0,import_chunk_EENKPOPM.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)}\
+ ago`;return`read by ${by==="wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;
+const why=(0,import_chunk_EENKPOPM.readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_EENKPOPM.
+instantOf)(view.spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.
+endedMs>due);if(guarded.length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.
+formatAge)(due-(last.endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){
+if(!view.spec?.timer||(0,import_chunk_X4L7IYOO.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.
+length>0&&guarded.every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_EENKPOPM.instantOf)(timer.state.created_at)??0;const found=[];
+for(const id of(0,import_chunk_YPCCD7EW.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_RRKK2KA3.
+jobPaths)(timer.root,id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_EENKPOPM.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.
+owner??null))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_X4L7IYOO.isEnded)(state.value);const endedMs=isOver?
+(0,import_chunk_EENKPOPM.instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_EENKPOPM.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=
+armed))found.push({id,endedMs})}return found}var guardedJobs=2*import_chunk_VNGCQAMP.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(text).replace(/\s+/g," ").trim(),60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_X4L7IYOO.conditionOf)(view);const health=(0,
+import_chunk_326AAJ65.healthOf)(view,condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_EENKPOPM.ageOf)(view.state.
+created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.
+nowMs)()-newestMs),queue:(0,import_chunk_326AAJ65.queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(
+view,health),isAwaited:isHeld(view)};return{...facts,next:isIdle?import_chunk_I3DEZP3A.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({
+root,id}){try{return(0,import_chunk_6FXSCCHZ.readWaiters)(root,id).some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||
+(0,import_chunk_X4L7IYOO.isEnded)(state))return null;if(spec.timer)return Math.max(0,((0,import_chunk_EENKPOPM.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.
+nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.round((0,import_chunk_X4L7IYOO.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.
+isFinite(left)?Math.max(0,left):null}function workerWord(view){if((0,import_chunk_326AAJ65.findStopped)(view))return"stopped";const{worker}=view.seen;if(worker===
+"alive")return"alive";if(worker==="unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{
+health}){const{spec,state}=view;const ran=(0,import_chunk_EENKPOPM.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const expected=spec.
+run?.expect_ms;if(typeof expected==="number"&&ran>expected)return`expected to take ${(0,import_chunk_UNGYPAP3.formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.
+formatDuration)(whole(ran))}`;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.deadline_ms;return used<
+import_chunk_VNGCQAMP.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{view,condition,health,
+late}=one;if(condition==="damaged")return import_chunk_I3DEZP3A.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_attention"&&one.worker!==
+"stopped")return import_chunk_I3DEZP3A.nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||one.isAwaited;return needsLook?
+import_chunk_I3DEZP3A.nextCommands.observe(view.id,option):import_chunk_I3DEZP3A.nextCommands.wait(view.id,option)}function whole(ms){return ms<1e3?ms:Math.floor(
+ms/1e3)*1e3}
+
+},
 "./chunk-GEPPUING.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{quoteWords:()=>quoteWords});module.exports=stdin_exports;var plain=/^[A-Za-z0-9_@%+:,./=-]+$/;function quoteWord(word){
 if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){return`'${word.replaceAll("'",`'\\''`)}'`}function quoteWords(words){return words.
@@ -2369,59 +2448,6 @@ ile"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) 
 cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
 
 },
-"./chunk-GQN5AXPO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_SDZ6GRT6.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_SDZ6GRT6.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_CJ2NAPYJ.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RRKK2KA3.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_SDZ6GRT6.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
-
-},
-"./chunk-GZHJJTKU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isAwaited:()=>isAwaited,readWaiters:()=>readWaiters,withRegistration:()=>withRegistration});module.exports=stdin_exports;
-var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");
-var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
-var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");var waiting=["wait","\
-run","staffer","research","review","implement","ask","continue","restart","timer"];function isWaitingCall(pid,kind){const words=(0,import_chunk_5Z3IZCRM.readCommandLine)(
-pid);if(words===void 0)return process.platform!=="linux";const at=words.findIndex((word,index)=>index>0&&isCompanion(word,pid));const verb=words[at+1];if(at<0||
-verb===void 0)return false;if(kind==="foreground")return verb==="watch"&&words.includes("--foreground");return waiting.includes(verb)||verb==="watch"&&words.includes(
-"--wait")}function isCompanion(word,pid){if(isOurName(word))return true;if(word.startsWith("-"))return false;try{const file=(0,import_chunk_S7M4UBSY.realPath)(import_node_path2.
-default.resolve((0,import_chunk_5Z3IZCRM.readFolder)(pid)??"/",word));return isOurName(file)||file===(0,import_chunk_RRKK2KA3.companionFile)()}catch{return false}}
-function isOurName(file){return/^job-companion(?:\.c?js)?$/.test(import_node_path2.default.basename(file))}async function withRegistration(root,ids,terms,fn){const note=noteOf(
-ids,terms);const{pid,start_token}=note.waiter;const files=[];for(const id of ids){const folder=(0,import_chunk_RRKK2KA3.jobPaths)(root,id).waiters;const file=import_node_path.
-default.join(folder,`${pid}-${start_token.replace(/\W/g,"")}.json`);try{if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind!=="folder")continue;removeDead(folder);
-(0,import_chunk_527JQF7V.writeJson)(file,note,{sync:false});files.push(file)}catch{}}try{return await fn()}finally{for(const file of files){try{(0,import_chunk_527JQF7V.
-removeFile)(file)}catch{}}}}function noteOf(ids,{kind,mode,until,timeoutMs}){const hasEnd=timeoutMs<=import_chunk_VNGCQAMP.backstopMs;return{waiter:(0,import_chunk_5Z3IZCRM.
-ownIdentity)(),parent:(0,import_chunk_5Z3IZCRM.parentIdentity)()??null,kind,ids,mode,until,since:(0,import_chunk_CL3BCQKO.isoNow)(),timeout_ms:timeoutMs,ends_at:hasEnd?
-(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+timeoutMs):null,ends_mono_ms:hasEnd?(0,import_chunk_CL3BCQKO.monotonicMs)()+timeoutMs:null}}function removeDead(folder){
-for(const name of namesIn(folder)){const read=(0,import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder,name));if(read.kind!=="ok"||!(0,import_chunk_5Z3IZCRM.
-isIdentity)(read.value.waiter)||(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.waiter)!=="dead")continue;(0,import_chunk_527JQF7V.removeFile)(import_node_path.
-default.join(folder,name))}}function readWaiters(root,id){const folder=(0,import_chunk_RRKK2KA3.jobPaths)(root,id).waiters;if((0,import_chunk_S7M4UBSY.factsOf)(
-folder)?.kind!=="folder")return[];return namesIn(folder).flatMap(name=>{const read=(0,import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder,name));
-return read.kind==="ok"?waiterOf(read.value,id)??[]:[]})}function waiterOf(value,id){const{waiter,parent,kind,ids,mode,until,since,timeout_ms,ends_at,ends_mono_ms}=value;
-if(!(0,import_chunk_5Z3IZCRM.isIdentity)(waiter)||!isTexts(ids)||!ids.includes(id)||(0,import_chunk_EENKPOPM.instantOf)(since)===null)return void 0;const timeoutMs=typeof timeout_ms===
-"number"?timeout_ms:Number.MAX_SAFE_INTEGER;const endsAt=(0,import_chunk_EENKPOPM.instantOf)(ends_at)??(timeoutMs<=import_chunk_VNGCQAMP.backstopMs?((0,import_chunk_EENKPOPM.
-instantOf)(since)??0)+timeoutMs:null);const leftMs=typeof ends_mono_ms==="number"?ends_mono_ms-(0,import_chunk_CL3BCQKO.monotonicMs)():endsAt===null?null:endsAt-
-(0,import_chunk_CL3BCQKO.nowMs)();const terms={kind:kind==="foreground"?"foreground":"wait",mode:mode==="any"?"any":"all",until:isTexts(until)?until:[],timeoutMs};
-return{...terms,identity:waiter,ids,since,leftMs:leftMs===null?null:Math.max(0,leftMs),endsAt:endsAt===null?null:(0,import_chunk_CL3BCQKO.isoOf)(endsAt),fault:faultOf(
-waiter,terms.kind,leftMs),isOrphan:(0,import_chunk_5Z3IZCRM.isIdentity)(parent)&&(0,import_chunk_5Z3IZCRM.livenessOf)(parent)==="dead"}}function faultOf(waiter,kind,leftMs){
-const isCall=isWaitingCall(waiter.pid,kind);const liveness=(0,import_chunk_5Z3IZCRM.livenessOf)(waiter);if(liveness==="unknown")return"unseen";if(liveness==="de\
-ad")return"dead";if(!isCall)return"stranger";if((0,import_chunk_5Z3IZCRM.isStopped)(waiter))return"stopped";return leftMs!==null&&leftMs<=0?"over":null}function isAwaited(root,id){
-const folder=(0,import_chunk_RRKK2KA3.jobPaths)(root,id).waiters;return(0,import_chunk_S7M4UBSY.listNames)(folder).some(name=>{const read=(0,import_chunk_527JQF7V.
-readJson)(import_node_path.default.join(folder,name));return read.kind==="ok"&&(0,import_chunk_5Z3IZCRM.isIdentity)(read.value.waiter)&&(0,import_chunk_5Z3IZCRM.
-livenessOf)(read.value.waiter)!=="dead"})}function namesIn(folder){return(0,import_chunk_S7M4UBSY.listNames)(folder).filter(name=>/^\d+-\w+\.json$/.test(name)).
-slice(0,import_chunk_VNGCQAMP.waiterFiles)}function isTexts(value){return Array.isArray(value)&&value.every(one=>typeof one==="string")}
-
-},
 "./chunk-HDW3QKWP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{countDirty:()=>countDirty,entriesOf:()=>entriesOf,isCutOff:()=>isCutOff,isDirty:()=>isDirty,makeRest:()=>makeRest});
 module.exports=stdin_exports;var import_node_crypto=require("node:crypto");function makeRest(files,beyond){const count=files.length+beyond.length;if(count===0)return null;
@@ -2431,6 +2457,19 @@ value)).digest("hex").slice(0,32)}function entriesOf({entries,rest}){const known
 100644"} ?`:null,index:null,tree_mode:null,mode:mode||null,content:null,stat:stat||null,isBrief:true}}function isCutOff({rest}){return rest!==null&&rest.digest!==
 null}function isDirty(entry){return entry.xy!==".."}function countDirty({entries,rest}){const brief=rest?.files??[];const unnamed=(rest?.count??0)-brief.length;
 return entries.filter(isDirty).length+brief.filter(([,xy])=>isDirty({xy})).length+unnamed}
+
+},
+"./chunk-HMCCXOJM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_EUIOCUHV=load("./chunk-EUIOCUHV.js");
+var import_chunk_MKGNLBHL=load("./chunk-MKGNLBHL.js");var import_chunk_OQGZJMYJ=load("./chunk-OQGZJMYJ.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");
+var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_NGJTMVWE.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_NGJTMVWE.writerOptions,...import_chunk_NGJTMVWE.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_EUIOCUHV.taskOf)(context,input);const words=(0,import_chunk_OQGZJMYJ.onceWords)(id,input,
+(0,import_chunk_OQGZJMYJ.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_OQGZJMYJ.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_MKGNLBHL.folderOf)(context,input);const staff=(0,import_chunk_EUIOCUHV.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_EUIOCUHV.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-HR3GXE3S.js": function (module, exports) {
@@ -2467,70 +2506,6 @@ quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),...words,...option])}var t
 option,"wait",id,"--timeout","10m"),observe:(id,option)=>nextCommand(option,"observe",id),result:(id,option)=>nextCommand(option,"result",id),status:option=>nextCommand(
 option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id,option)=>nextCommand(option,"restart",id),doctor:(id,option)=>nextCommand(option,
 "doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
-
-},
-"./chunk-I4L6RBA7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_3DNUD4GN=load("./chunk-3DNUD4GN.js");var import_chunk_FAZUV2YN=load(
-"./chunk-FAZUV2YN.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_4D5VWV46=load(
-"./chunk-4D5VWV46.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6NGEI3IW=load("./chunk-6NGEI3IW.js");var import_chunk_7MO73M4R=load(
-"./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.
-tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_EENKPOPM.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_326AAJ65.healthOf)(view,(0,import_chunk_X4L7IYOO.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_U6GN5IUE.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_I3DEZP3A.
-nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
-","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
-String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
-0):"10m");return(0,import_chunk_I3DEZP3A.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_FAZUV2YN.
-pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_6NGEI3IW.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_7MO73M4R.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
-pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_X4L7IYOO.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
-id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
-const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
-context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_3DNUD4GN.noticeNotes)(view)]}}function whyLines(event,view){
-if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
-message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
-name,bytes,changed},view){const dir=(0,import_chunk_326AAJ65.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_JXOSR2SG.isHandback)(
-name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";return[`${changed===true?"changed":"handed back"}: ${dir}/${name}${size}`,`an answer go\
-es into: ${dir}/${(0,import_chunk_JXOSR2SG.answerName)(name)}`]}function isText(value){return typeof value==="string"&&value.trim()!==""}function lineFrom(text,limit){
-return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
-const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_X4L7IYOO.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
-views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
-waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_X4L7IYOO.isEnded)(view.
-state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
-import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
-const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_X4L7IYOO.isEnded)(view.state))(0,import_chunk_7MO73M4R.
-noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_6NGEI3IW.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
-cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_X4L7IYOO.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_3DNUD4GN.
-endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_X4L7IYOO.isEnded)(
-view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.
-isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_X4L7IYOO.isEnded)(view.state)?(0,import_chunk_3DNUD4GN.tellEnded)(context,
-view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
-joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_EENKPOPM.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_3DNUD4GN.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_4D5VWV46.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_GZHJJTKU.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
-context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_X4L7IYOO.
-isEnded)(view.state)?view:(0,import_chunk_X4L7IYOO.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-ILIZNOH4.js": function (module, exports) {
@@ -2927,63 +2902,68 @@ inspect)(root,id)}function dropMarker(view){if(!(0,import_chunk_S7M4UBSY.exists)
 view.worker!==null)return false;return view.leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_VNGCQAMP.leaseStaleMs}
 
 },
-"./chunk-LTB5KKNU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
-module.exports=stdin_exports;var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_XVLWN6C4=load(
-"./chunk-XVLWN6C4.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load(
-"./chunk-VNGCQAMP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_GZHJJTKU.
-readWaiters)(view.root,view.id)}catch(error){unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(
-view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
-spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"\
-its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_326AAJ65.findStopped)(view))return"its worker i\
-s stopped";return await(0,import_chunk_XVLWN6C4.isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=["worker_gone","end_u\
-nstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_X4L7IYOO.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,import_chunk_326AAJ65.
-monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.
-cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const active=(0,import_chunk_YPCCD7EW.listActive)(root);const seen=await lookForLive(root,active,
-owner);await addFinished(seen,root,new Set(active),owner);seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){
-const seen={jobs:[],timers:[],uncollected:[],isMore:false,unreadable:[]};for(const id of active){if(isOver())break;await addLive(seen,root,id,owner)}seen.timers.
-sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function addLive(seen,root,id,owner){const view=lookAt(root,id);if(!view)return;const{spec}=view;if(spec&&
-owner!==null&&spec.owner!==owner&&!await(0,import_chunk_XVLWN6C4.isForged)(view))return;if((0,import_chunk_X4L7IYOO.isEnded)(view.state)&&view.damage===null){if(!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}const reason=await faultOf(view);if(reason!==null||!spec){seen.unreadable.push(
-{id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&(0,import_chunk_X4L7IYOO.conditionOf)(view)==="over";if(isDue)return addUncollected(
-seen,view);const deliveries=await deliveriesOf(view);const job={view,owner:spec.owner,deliveries,trouble:troubleOf(view,deliveries.waiters)};(spec.timer?seen.timers:
-seen.jobs).push(job)}async function faultOf(view){if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_XVLWN6C4.
-isForged)(view)?"spec.json is not the one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.
-jobPaths)(root,id).folder))return void 0;try{return(0,import_chunk_X4L7IYOO.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
-error.code==="unknown_job")return void 0;throw error}}async function addFinished(seen,root,active,owner){const others=(0,import_chunk_YPCCD7EW.listJobs)(root).filter(
-id=>!active.has(id));for(const[at,id]of others.entries()){if(at>=import_chunk_VNGCQAMP.idleScan||seen.uncollected.length>=import_chunk_VNGCQAMP.uncollectedShown){
-seen.isMore=true;return}const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_EENKPOPM.
-readState)(paths);if(state.kind!=="ok"||!(0,import_chunk_X4L7IYOO.isEnded)(state.value)){await addLive(seen,root,id,owner);continue}if(owner!==null&&!isOwner(root,
-id,owner))continue;const view=lookAt(root,id);if(view)addUncollected(seen,view)}}function isOwner(root,id,owner){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,
-import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===owner}function addUncollected(seen,view){if(view.spec?.timer&&view.state.state===
-"canceled")return;if(seen.uncollected.length<import_chunk_VNGCQAMP.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.
-parse(view.spec?.timer?.due_at??"")||0}async function judgeIdle(root,owner,option){return judgeSeen(await lookForIdle(root,owner),owner,option)}function judgeSeen(seen,owner,option){
-const windows=[...new Set([...seen.jobs,...seen.timers].map(one=>one.owner))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.
-jobs.flatMap(({view})=>judged.flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(
-timer=>timer.view===view)));const{uncollected,isMore,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),
-...{jobs,timers,uncollected,isMore,unreadable},next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.missing.length>0}function judgeWindow(seen,owner,option){
-const timers=seen.timers.filter(timer=>timer.owner===owner);const jobs=seen.jobs.filter(job=>job.owner===owner);const held=timers.find(isDelivered);const kept=held??
-timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(timer,{isKept:timer===kept,isAlone:jobs.length===0},option))}}
-function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);const missing=[];if(!isDelivered(job))missing.push("delivery");
-if(!backstop)missing.push("backstop");if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,...commandsFor(job,missing,option)}}function isDelivered({
-deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,
-leftMs})=>leftMs===null?[]:[{by:"wait",pid:identity.pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{
-by:"timer",pid:null,id:view.id,leftMs:Math.max(0,dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;
-const isHeld=isDelivered(timer);const isFault=!isKept||isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_I3DEZP3A.nextCommand)(option,"wait",view.id,"--t\
-imeout",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_I3DEZP3A.nextCommands.cancel(view.id,option)}}
-function commandsFor({view,deliveries,trouble},missing,option){const isOpen=missing.includes("delivery")||missing.includes("backstop");const next=isOpen?(0,import_chunk_I3DEZP3A.
-nextCommand)(option,"wait",view.id,"--timeout",patienceFor({view})):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(
-trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};const stopped=(0,import_chunk_326AAJ65.findStopped)(view);return{next,mend:stopped?
-`kill -CONT ${stopped.pid}`:import_chunk_I3DEZP3A.nextCommands.doctor(view.id,option)}}function patienceMs({view}){const{spec,turn}=view;if(!spec)return import_chunk_VNGCQAMP.
-idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_VNGCQAMP.idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_X4L7IYOO.
-boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_VNGCQAMP.idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_VNGCQAMP.idleGraceMs)}
-function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.
-max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>missing.includes("de\
-livery")||missing.includes("backstop")),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?
-open.map(({view})=>view.id):owner===null?[]:["--owner",owner];return(0,import_chunk_I3DEZP3A.nextCommand)(option,"wait",...which,"--any","--timeout",patienceFor(
-...open))}
+"./chunk-LQMVHC76.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_3DNUD4GN=load("./chunk-3DNUD4GN.js");var import_chunk_FAZUV2YN=load(
+"./chunk-FAZUV2YN.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_6FXSCCHZ=load("./chunk-6FXSCCHZ.js");var import_chunk_4D5VWV46=load(
+"./chunk-4D5VWV46.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6NGEI3IW=load("./chunk-6NGEI3IW.js");var import_chunk_7MO73M4R=load(
+"./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_JXOSR2SG=load(
+"./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.
+tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_EENKPOPM.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_326AAJ65.healthOf)(view,(0,import_chunk_X4L7IYOO.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_U6GN5IUE.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_I3DEZP3A.
+nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
+","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
+String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
+0):"10m");return(0,import_chunk_I3DEZP3A.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_FAZUV2YN.
+pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_6NGEI3IW.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_7MO73M4R.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
+pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_X4L7IYOO.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
+id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
+const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
+context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_3DNUD4GN.noticeNotes)(view)]}}function whyLines(event,view){
+if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
+message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
+name,bytes,changed},view){const dir=(0,import_chunk_326AAJ65.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_JXOSR2SG.isHandback)(
+name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";return[`${changed===true?"changed":"handed back"}: ${dir}/${name}${size}`,`an answer go\
+es into: ${dir}/${(0,import_chunk_JXOSR2SG.answerName)(name)}`]}function isText(value){return typeof value==="string"&&value.trim()!==""}function lineFrom(text,limit){
+return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
+const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_X4L7IYOO.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
+views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
+waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_X4L7IYOO.isEnded)(view.
+state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
+import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
+const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_X4L7IYOO.isEnded)(view.state))(0,import_chunk_7MO73M4R.
+noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_6NGEI3IW.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
+cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_X4L7IYOO.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_3DNUD4GN.
+endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_X4L7IYOO.isEnded)(
+view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.
+isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_X4L7IYOO.isEnded)(view.state)?(0,import_chunk_3DNUD4GN.tellEnded)(context,
+view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
+joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_EENKPOPM.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_3DNUD4GN.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_4D5VWV46.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_6FXSCCHZ.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
+context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_X4L7IYOO.
+isEnded)(view.state)?view:(0,import_chunk_X4L7IYOO.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-LUIVRIXY.js": function (module, exports) {
@@ -3013,6 +2993,25 @@ const start=Math.max(0,bytes.length-limit);let skip=0;while(start>0&&skip<4&&isC
 1)}return bytes}function isContinuation(byte){return byte!==void 0&&(byte&192)===128}function plainValue(value,limit){if(typeof value==="string")return excerpt(
 plainText(value),limit);if(Array.isArray(value))return value.map(inner=>plainValue(inner,limit));if(typeof value!=="object"||value===null)return value;return Object.
 fromEntries(Object.entries(value).map(([name,inner])=>[plainValue(name,80),plainValue(inner,limit)]))}
+
+},
+"./chunk-MKGNLBHL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.j\
+s");var import_chunk_OQGZJMYJ=load("./chunk-OQGZJMYJ.js");var import_chunk_SVVFXFDN=load("./chunk-SVVFXFDN.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_Q36ZKLBI.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_OQGZJMYJ.onceWords)("run",input,(0,import_chunk_OQGZJMYJ.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_OQGZJMYJ.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_Q36ZKLBI.makeRunPart)(input,cwd);return(0,import_chunk_SVVFXFDN.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_SVVFXFDN.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_VNGCQAMP.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_Q36ZKLBI.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_SVVFXFDN.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-MO4O7IMQ.js": function (module, exports) {
@@ -3171,6 +3170,23 @@ return(0,import_chunk_EWQ6LW55.conclude)(job,await(await Promise.resolve().then(
 import_chunk_EWQ6LW55.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_QHVSWUZM.
 noteResults)(run),run.log?(0,import_chunk_EWQ6LW55.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_2E2NNMZX.treeOf)(spec,paths,nobody),{reason:ending.
 reason,isStarted:tree!==null})]);return(0,import_chunk_EWQ6LW55.conclude)(job,{...ending,results,ownLog,task})}
+
+},
+"./chunk-OQGZJMYJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_SVVFXFDN=load("./chunk-SVVFXFDN.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_SVVFXFDN.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_SVVFXFDN.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_CJ2NAPYJ.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_RRKK2KA3.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_SVVFXFDN.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
 "./chunk-PS6MWT7T.js": function (module, exports) {
@@ -3432,6 +3448,23 @@ output.stdout?.bytes>0)return true;return(0,import_chunk_DHIWPLD5.readEvents)(pa
 state,warnings}){return state==="done"&&warnings.some(({code})=>code==="parent_question"||code==="not_finished")}
 
 },
+"./chunk-RWYUGUCR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-32ZYSZJ5.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-57BSHPOM.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-HXSGB52I.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-SGKV367V.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-JPKCFQC5.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-RKZYGAQZ.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-V35TNMMY.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-TVLXKST5.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-ZNZ4WUYL.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BSMBQPUM.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-KPE7ZS72.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JPHKUVGE.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-WNWNXEFB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-6JLZSK2D.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-UH3VUJ4C.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-D7LTJ6V7.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-WBETMDKY.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-TXGLDP6K.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-MHJTUF6K.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-4JVBTW3L.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-FHLCALJM.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-GZW4T6NO.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-E3KZCS4J.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+
+},
 "./chunk-S4SQ7DAO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
 resolve().then(()=>load("./file-MOK6MJS2.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-CZICXYYE.js"))).dir,pid:async()=>(await Promise.
@@ -3468,51 +3501,6 @@ try{(0,import_node_fs.rmdirSync)(folder);return true}catch{return false}}functio
 function touch(file,atMs){try{(0,import_node_fs.utimesSync)(file,atMs/1e3,atMs/1e3);return true}catch(error){if(["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.
 errnoOf)(error)??""))return false;throw error}}function cutFile(file,length){(0,import_node_fs.truncateSync)(file,length)}function isAllowed(target,mode){try{(0,
 import_node_fs.accessSync)(target,mode);return true}catch{return false}}
-
-},
-"./chunk-SDZ6GRT6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
-"./chunk-CJ2NAPYJ.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load(
-"./chunk-VNGCQAMP.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_KBYANBJG.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-F7CT5LAD.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_KBYANBJG.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_TUOBAW6V.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_ILIZNOH4.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
-once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null,label:input.text("label")??null,
-onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
-if(size>import_chunk_VNGCQAMP.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_VNGCQAMP.onStallBytes}\
- are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
- take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
-const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_CJ2NAPYJ.launch)(
-root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
-resolve().then(()=>load("./collecting-3NG7P55G.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_I3DEZP3A.
-nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
-t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
-root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
-const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
-return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
-return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-A75NCUYS.js")),Promise.resolve().then(()=>load("\
-./timer-facts-5KU2CQT2.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
-line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,
-id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-NGGFCTWT.js"))).queueNoteOf(root.
-folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
-id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id);const commands={wait:import_chunk_I3DEZP3A.nextCommands.wait(id,root.option),observe:import_chunk_I3DEZP3A.
-nextCommands.observe(id,root.option),cancel:import_chunk_I3DEZP3A.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=isNew&&input.
-has("max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,
-replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}
-const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.
-wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
-`,notes}}
 
 },
 "./chunk-SPFZREQZ.js": function (module, exports) {
@@ -3785,6 +3773,51 @@ return event==="Stop"?{systemMessage:text}:{hookSpecificOutput:{hookEventName:ev
 job-companion: the hook could not look at the jobs: ${reason}`}}
 
 },
+"./chunk-SVVFXFDN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./chunk-CJ2NAPYJ.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load(
+"./chunk-VNGCQAMP.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_KBYANBJG.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-F7CT5LAD.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_KBYANBJG.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_TUOBAW6V.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_ILIZNOH4.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
+once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null,label:input.text("label")??null,
+onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
+if(size>import_chunk_VNGCQAMP.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_VNGCQAMP.onStallBytes}\
+ are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
+ take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
+const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_CJ2NAPYJ.launch)(
+root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
+resolve().then(()=>load("./collecting-JC4YI7T5.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_I3DEZP3A.
+nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
+t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
+root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
+const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
+return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
+return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-A75NCUYS.js")),Promise.resolve().then(()=>load("\
+./timer-facts-5KU2CQT2.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
+line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,
+id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-NGGFCTWT.js"))).queueNoteOf(root.
+folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
+id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root.folder,id);const commands={wait:import_chunk_I3DEZP3A.nextCommands.wait(id,root.option),observe:import_chunk_I3DEZP3A.
+nextCommands.observe(id,root.option),cancel:import_chunk_I3DEZP3A.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=isNew&&input.
+has("max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,
+replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}
+const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.
+wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
+`,notes}}
+
+},
 "./chunk-T3AIJQOH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
 exports=stdin_exports;var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_X4L7IYOO=load(
@@ -4021,19 +4054,6 @@ return idTimeMs(a)-idTimeMs(b)||(a<b?-1:a>b?1:0)}function sortIds(ids){const key
 from)).padStart(timeDigits,"0")} ${id}`});return keys.sort().map(key=>key.slice(timeDigits+1))}var timeDigits=9;
 
 },
-"./chunk-VCLYPPYD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_3LOFYG7Z=load("./chunk-3LOFYG7Z.js");
-var import_chunk_VH4M67PY=load("./chunk-VH4M67PY.js");var import_chunk_GQN5AXPO=load("./chunk-GQN5AXPO.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");
-var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_NGJTMVWE.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_NGJTMVWE.writerOptions,...import_chunk_NGJTMVWE.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_3LOFYG7Z.taskOf)(context,input);const words=(0,import_chunk_GQN5AXPO.onceWords)(id,input,
-(0,import_chunk_GQN5AXPO.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_GQN5AXPO.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_VH4M67PY.folderOf)(context,input);const staff=(0,import_chunk_3LOFYG7Z.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_3LOFYG7Z.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
-
-},
 "./chunk-VDOWXDFY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
 var import_chunk_DHIWPLD5=load("./chunk-DHIWPLD5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");
@@ -4058,25 +4078,6 @@ import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||
 conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
 replace(/\s+/g," ").trim(),import_chunk_VNGCQAMP.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
 80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
-
-},
-"./chunk-VH4M67PY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.j\
-s");var import_chunk_GQN5AXPO=load("./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_Q36ZKLBI.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_GQN5AXPO.onceWords)("run",input,(0,import_chunk_GQN5AXPO.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_GQN5AXPO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_Q36ZKLBI.makeRunPart)(input,cwd);return(0,import_chunk_SDZ6GRT6.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_SDZ6GRT6.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_VNGCQAMP.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_Q36ZKLBI.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_SDZ6GRT6.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-VNGCQAMP.js": function (module, exports) {
@@ -4478,9 +4479,9 @@ stringify(value).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,escaped)}
 `}
 
 },
-"./clean-ASLT3XE6.js": function (module, exports) {
+"./clean-MHJTUF6K.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_LOO2QKEB=load(
+"./chunk-DOH37MC3.js");var import_chunk_6FXSCCHZ=load("./chunk-6FXSCCHZ.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_LOO2QKEB=load(
 "./chunk-LOO2QKEB.js");var import_chunk_QCNA7F2B=load("./chunk-QCNA7F2B.js");var import_chunk_CDXPKNA6=load("./chunk-CDXPKNA6.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TBCWJDPA=load("./chunk-TBCWJDPA.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6OQCCBYU=load("./chunk-6OQCCBYU.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ILRLY4JU=load(
@@ -4510,7 +4511,7 @@ branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))
 return(0,import_chunk_YPCCD7EW.listJobs)(root).filter(id=>{const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
 root);let finished=0;for(const id of(0,import_chunk_YPCCD7EW.listJobs)(root)){const view=await(0,import_chunk_LOO2QKEB.refresh)(root,id);const why=!(0,import_chunk_X4L7IYOO.
-isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_GZHJJTKU.isAwaited)(root,id)?"somebody waits for i\
+isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_6FXSCCHZ.isAwaited)(root,id)?"somebody waits for i\
 t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_7MO73M4R.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
 if((0,import_chunk_X4L7IYOO.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
 const isDue=ageMs>=options.olderThanMs&&finished>options.keep;const work=why===void 0&&isDue?await workIn(view.spec):void 0;if(why!==void 0||work!==void 0)plan.
@@ -4587,12 +4588,12 @@ return{kind:"fault",cause:"tool_missing",message:`cannot run ${program}: ${why}`
 import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().split("\n").at(-1)?.trim();if(line)return line}return""}
 
 },
-"./collecting-3NG7P55G.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_I4L6RBA7.waitAndTell});module.exports=stdin_exports;var import_chunk_I4L6RBA7=load("./\
-chunk-I4L6RBA7.js");var import_chunk_3DNUD4GN=load("./chunk-3DNUD4GN.js");var import_chunk_FAZUV2YN=load("./chunk-FAZUV2YN.js");var import_chunk_3ASXKRAI=load("\
+"./collecting-JC4YI7T5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_LQMVHC76.waitAndTell});module.exports=stdin_exports;var import_chunk_LQMVHC76=load("./\
+chunk-LQMVHC76.js");var import_chunk_3DNUD4GN=load("./chunk-3DNUD4GN.js");var import_chunk_FAZUV2YN=load("./chunk-FAZUV2YN.js");var import_chunk_3ASXKRAI=load("\
 ./chunk-3ASXKRAI.js");var import_chunk_SRCRCAW2=load("./chunk-SRCRCAW2.js");var import_chunk_LFCINVSY=load("./chunk-LFCINVSY.js");var import_chunk_3YJRILRR=load(
-"./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_GZHJJTKU=load(
-"./chunk-GZHJJTKU.js");var import_chunk_4D5VWV46=load("./chunk-4D5VWV46.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6NGEI3IW=load(
+"./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_6FXSCCHZ=load(
+"./chunk-6FXSCCHZ.js");var import_chunk_4D5VWV46=load("./chunk-4D5VWV46.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6NGEI3IW=load(
 "./chunk-6NGEI3IW.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load(
 "./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load("./chunk-NH24TB6P.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load(
 "./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_YWZJ3NCR=load("./chunk-YWZJ3NCR.js");var import_chunk_YP7ANYIH=load(
@@ -4642,12 +4643,12 @@ exports=stdin_exports;var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var 
 "./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-QQLZEZPH.js": function (module, exports) {
+"./continue-6JLZSK2D.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ\
-.js");var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_3LOFYG7Z=load("./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4\
-DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load("./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36Z\
-KLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load("./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SD\
-Z6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-\
+.js");var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_EUIOCUHV=load("./chunk-EUIOCUHV.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4\
+DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_MKGNLBHL=load("./chunk-MKGNLBHL.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36Z\
+KLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_OQGZJMYJ=load("./chunk-OQGZJMYJ.js");var import_chunk_SVVFXFDN=load("./chunk-SV\
+VFXFDN.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-\
 FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chun\
 k-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./ch\
 unk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_E4Q33Z52=load("./\
@@ -4668,18 +4669,18 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
  conversation that a job of this worktree recorded"},...import_chunk_NGJTMVWE.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
 f the earlier job)"},share:import_chunk_NGJTMVWE.writerOptions.share,...import_chunk_NGJTMVWE.launchOptions},notes:"Backend, mode, model, profile and folder are\
  those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "\
-Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const prompt=await(0,import_chunk_3LOFYG7Z.taskOf)(
-context,input);const words=(0,import_chunk_GQN5AXPO.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_GQN5AXPO.folderSaid)(context,input):null,prompt);
-const repeated=await(0,import_chunk_GQN5AXPO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_QLCLYYXZ.
+Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const prompt=await(0,import_chunk_EUIOCUHV.taskOf)(
+context,input);const words=(0,import_chunk_OQGZJMYJ.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_OQGZJMYJ.folderSaid)(context,input):null,prompt);
+const repeated=await(0,import_chunk_OQGZJMYJ.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_QLCLYYXZ.
 requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_QLCLYYXZ.conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?
 "no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.
-id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_VH4M67PY.folderOf)(context,input):(0,import_chunk_QLCLYYXZ.requireFolder)(parent,
+id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_MKGNLBHL.folderOf)(context,input):(0,import_chunk_QLCLYYXZ.requireFolder)(parent,
 "continue",root.option);(0,import_chunk_QLCLYYXZ.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_K4TUF4DS.makeStaffPart)({mode:staff.mode,
-stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_3LOFYG7Z.askedProfile)(
+stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_EUIOCUHV.askedProfile)(
 input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue \
 a conversation of ${staff.backend} with ${part.backend}`,import_chunk_I3DEZP3A.nextCommands.restart(parent.id,root.option));context.tell(`continues ${parent.id}\
  (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_QLCLYYXZ.earlierOf)(root.folder,part.backend,resume);
-if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_3LOFYG7Z.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
+if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_EUIOCUHV.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
 import_chunk_QLCLYYXZ.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("\
 conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??
 null})}};async function instead(root,parent){const{state}=await(0,import_chunk_LOO2QKEB.refresh)(root.folder,parent.id);if(!(0,import_chunk_X4L7IYOO.isEnded)(state))
@@ -4742,8 +4743,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-FJHQWQEZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_BRAPYNTT=load("./chunk-BRAPYNTT.js");var import_chunk_DOH37MC3=load(
+"./dispatch-CJAQPVNT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_RWYUGUCR=load("./chunk-RWYUGUCR.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
@@ -4779,8 +4780,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_BRAPYNTT.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_BRAPYNTT.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_RWYUGUCR.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_RWYUGUCR.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_DOH37MC3.locateRoot)({option:parsed.
@@ -5102,12 +5103,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_BL4PUNDN=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-T4WH2UJO.js": function (module, exports) {
+"./help-E3KZCS4J.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_NGJTMVWE.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-XP24VRYW.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-P4ZB5PLZ.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -5123,10 +5124,10 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-E4Q6QUMD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_LTB5KKNU=load(
-"./chunk-LTB5KKNU.js");var import_chunk_T3AIJQOH=load("./chunk-T3AIJQOH.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
-"./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
+"./hook-FHLCALJM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_BZH2VDWG=load(
+"./chunk-BZH2VDWG.js");var import_chunk_T3AIJQOH=load("./chunk-T3AIJQOH.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
+"./chunk-DOH37MC3.js");var import_chunk_6FXSCCHZ=load("./chunk-6FXSCCHZ.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
 "./chunk-NH24TB6P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_XVLWN6C4=load(
@@ -5142,8 +5143,8 @@ slice(0,import_chunk_VNGCQAMP.hookJobs)){if(isOver()||finished.length===import_c
 jobPaths)(root,id);if(passing.has(id)||(0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);if(state.
 kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.parse(state.value.ended_at??"")<oldest)continue;const spec=(0,import_chunk_EENKPOPM.readSpec)(paths);
 if(spec.kind==="ok"&&(0,import_chunk_T3AIJQOH.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{finished,isPart:false}}function isToCollect(state){
-return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){const seen=await(0,import_chunk_LTB5KKNU.lookForLive)(
-root.folder,live,owner,isOver);const{jobs,timers,unreadable}=(0,import_chunk_LTB5KKNU.judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_LTB5KKNU.
+return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){const seen=await(0,import_chunk_BZH2VDWG.lookForLive)(
+root.folder,live,owner,isOver);const{jobs,timers,unreadable}=(0,import_chunk_BZH2VDWG.judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_BZH2VDWG.
 isFaulty),...timers.filter(({isFault})=>isFault)];return[...faulty.map(({view})=>view.id),...unreadable.map(({id})=>id)]}function tell(root,{finished,isPart,unsafe}){
 const lines=[];if(finished.length>0){const named=finished.slice(0,import_chunk_VNGCQAMP.hookNamed);const least=isPart?"at least ":"";lines.push(`job-companion: ${least}${count(
 finished,"finished job")} that nobody has collected:`);for(const{id,state}of named)lines.push(`- ${id} (${state}): ${import_chunk_I3DEZP3A.nextCommands.result(id,
@@ -5321,10 +5322,10 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./idle-check-JSDPDZCQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_LTB5KKNU=load("./chunk-LTB5KKNU.js");var import_chunk_XFBNWBRB=load(
+"./idle-check-D7LTJ6V7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_BZH2VDWG=load("./chunk-BZH2VDWG.js");var import_chunk_XFBNWBRB=load(
 "./chunk-XFBNWBRB.js");var import_chunk_3YJRILRR=load("./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_NGJTMVWE=load(
-"./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_326AAJ65=load(
+"./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_6FXSCCHZ=load("./chunk-6FXSCCHZ.js");var import_chunk_326AAJ65=load(
 "./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load("./chunk-NH24TB6P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
@@ -5345,11 +5346,12 @@ slice(0,3).join("; ")}; and ${more} more`:texts.join("; ")}function backstopWord
 pid} gives up in ${left(backstop.leftMs)}`:`${backstop.id}, due in ${left(backstop.leftMs)}`}function left(ms){return ms<12e4?(0,import_chunk_UNGYPAP3.formatDuration)(
 Math.max(1e3,Math.floor(ms/1e3)*1e3)):(0,import_chunk_UNGYPAP3.formatAge)(ms)}function idlePage(report,owner,option){const{jobs,timers,unreadable,uncollected}=report;
 const blocks=[...unreadable.map(one=>[`${one.id}  cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.reason),200)}`,`  \
-see:      ${import_chunk_I3DEZP3A.nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_LTB5KKNU.isFaulty).map(faultyBlock),...timers.filter(({
-isFault})=>isFault).map(timerBlock),...jobs.filter(job=>!(0,import_chunk_LTB5KKNU.isFaulty)(job)).map(jobLines),...timers.filter(({isFault})=>!isFault).map(timerBlock)];
-const head=[...(0,import_chunk_XFBNWBRB.wrap)(answerOf(report,owner),80),`now ${(0,import_chunk_CL3BCQKO.isoNow)()}`];if(report.next!==null)head.push("one comma\
-nd for all of it (to be left running in the background):",`  ${report.next}`);const foot=collectLines(uncollected,report.isMore,option);return`${[...head,...fitted(
-blocks,import_chunk_VNGCQAMP.idleLines-head.length-foot.length),...foot].join("\n")}
+see:      ${import_chunk_I3DEZP3A.nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_BZH2VDWG.isFaulty).map(faultyBlock),...timers.filter(({
+isFault})=>isFault).map(timerBlock),...jobs.filter(job=>!(0,import_chunk_BZH2VDWG.isFaulty)(job)).map(jobLines),...timers.filter(({isFault})=>!isFault).map(timerBlock)];
+const head=[...(0,import_chunk_XFBNWBRB.wrap)(answerOf(report,owner),80),`now ${(0,import_chunk_CL3BCQKO.isoNow)()}`];if(owner===null&&[...jobs,...timers].some(
+one=>one.owner!==null))head.push("these are everybody's jobs; for those of one owner: idle-check --owner NAME");if(report.next!==null)head.push("one command for\
+ all of it (to be left running in the background):",`  ${report.next}`);const foot=collectLines(uncollected,report.isMore,option);return`${[...head,...fitted(blocks,
+import_chunk_VNGCQAMP.idleLines-head.length-foot.length),...foot].join("\n")}
 `}function answerOf(report,owner){const{jobs,timers,unreadable}=report;const whose=owner===null?"":` (owner ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(owner),60).replace(/\s+/g," ")})`;if(report.isSafe){if(jobs.length+timers.length===0)return`safe to go idle: nothing is live${whose}`;if(jobs.length===
 0)return`safe to go idle: ${timers.length} timer armed, and somebody is there for it${whose}`;const each=jobs.length===1?"it has":"each has";return`safe to go i\
@@ -5376,14 +5378,14 @@ timer&&state.state==="running"?"due":state.state}`);const rest=views.length>3?[`
 and collected by nobody: ${number}`,...lines,...rest,`  ${import_chunk_I3DEZP3A.nextCommands.result(newest.id,option)}`]}function count(number,what){return`${number}\
  ${what}${number===1?"":"s"}`}function idleDocument(report,owner,root){const head={now:(0,import_chunk_CL3BCQKO.isoNow)(),state_folder:root.folder,owner:owner===
 null?null:short(owner),safe:report.isSafe,reason:answerOf(report,owner),next:report.next};const lists=[["unreadable",report.unreadable.map(one=>({id:one.id,reason:short(
-one.reason),next:import_chunk_I3DEZP3A.nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_LTB5KKNU.isFaulty)(
-b))-Number((0,import_chunk_LTB5KKNU.isFaulty)(a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(
+one.reason),next:import_chunk_I3DEZP3A.nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_BZH2VDWG.isFaulty)(
+b))-Number((0,import_chunk_BZH2VDWG.isFaulty)(a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(
 view,root.option))]];return{...head,...fitted2(lists,import_chunk_VNGCQAMP.idleBytes-JSON.stringify(head).length-400),uncollected_more:report.isMore}}function fitted2(lists,room){
 const shown={};const omitted={};let left2=room;for(const[name,rows]of lists){const taken=[];for(const row of rows){left2-=Buffer.byteLength(JSON.stringify(row))+
 1;if(left2<0)break;taken.push(row)}shown[name]=taken;omitted[name]=rows.length-taken.length}return{...shown,omitted}}function jobRow({view,owner,deliveries,trouble,
 backstop,missing,next,mend}){return{...whoIs(view,owner),missing,...deliveryRow(deliveries),backstop:backstop&&{by:backstop.by,pid:backstop.pid,id:backstop.id,left_ms:backstop.
 leftMs},attention:trouble&&{cause:trouble.cause,reason:short(trouble.reason)},next,mend}}function timerRow({view,owner,deliveries,isExtra,isFault,isDelivered,next}){
-return{...whoIs(view,owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_LTB5KKNU.dueOf)(view)-(0,import_chunk_CL3BCQKO.nowMs)()),
+return{...whoIs(view,owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_BZH2VDWG.dueOf)(view)-(0,import_chunk_CL3BCQKO.nowMs)()),
 delivered:isDelivered,extra:isExtra,fault:isFault,...deliveryRow(deliveries),next}}function whoIs(view,owner){const{spec,state}=view;return{id:view.id,owner:owner===
 null?null:short(owner),kind:spec?.kind??null,label:spec?.label?short(spec.label):null,state:state.state,health:state.health}}function deliveryRow({waiters,idle,
 notifier,notifierFault,unread}){const not=idle.slice(0,5).map(one=>({by:one.kind,pid:one.identity.pid,why:one.fault,reason:faultOf(one)}));return{delivery:[...waiters.
@@ -5398,15 +5400,15 @@ common},notes:"Delivery: a wait (or watch --foreground) that lives, is not stopp
 p per window (also when nothing is live); 3 something is missing, with the command that arms it; 1 this command is at fault.\nIt looks and changes nothing. Start\
  the waits first (in the background), run this as the last thing before going idle.",examples:["idle-check","idle-check --owner builder --json"],async run(context,input){
 const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_ILIZNOH4.variables.owner()??null;const report=await(0,
-import_chunk_LTB5KKNU.judgeIdle)(root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;
+import_chunk_BZH2VDWG.judgeIdle)(root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;
 return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-HIH42QGK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_VCLYPPYD=load("./chunk-VCLYPPYD.js");var import_chunk_3LOFYG7Z=load(
-"./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
-"./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
-"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./implement-RKZYGAQZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_HMCCXOJM=load("./chunk-HMCCXOJM.js");var import_chunk_EUIOCUHV=load(
+"./chunk-EUIOCUHV.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_MKGNLBHL=load(
+"./chunk-MKGNLBHL.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_OQGZJMYJ=load(
+"./chunk-OQGZJMYJ.js");var import_chunk_SVVFXFDN=load("./chunk-SVVFXFDN.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
 "./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load(
@@ -5420,7 +5422,7 @@ return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,out:i
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_VCLYPPYD.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_HMCCXOJM.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -5880,11 +5882,21 @@ queueNamed).map(({id})=>id);const seen={place,live:atWork.length,max_live,behind
 seen)}`}}
 
 },
-"./reconcile-BZL4AQVH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_2NCBSBFF=load(
-"./chunk-2NCBSBFF.js");var import_chunk_T3AIJQOH=load("./chunk-T3AIJQOH.js");var import_chunk_3YJRILRR=load("./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load(
-"./chunk-U6GN5IUE.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load(
-"./chunk-GZHJJTKU.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
+"./reconcile-S2SV7GFU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_LOO2QKEB.isSettleable,refresh:()=>import_chunk_LOO2QKEB.refresh,refreshAttached:()=>import_chunk_LOO2QKEB.
+refreshAttached});module.exports=stdin_exports;var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load(
+"./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./reconcile-WBETMDKY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_G2KRRUK2=load(
+"./chunk-G2KRRUK2.js");var import_chunk_T3AIJQOH=load("./chunk-T3AIJQOH.js");var import_chunk_3YJRILRR=load("./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load(
+"./chunk-U6GN5IUE.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_6FXSCCHZ=load(
+"./chunk-6FXSCCHZ.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
 "./chunk-NH24TB6P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_PS6MWT7T=load("./chunk-PS6MWT7T.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
@@ -5922,8 +5934,8 @@ one>=0))return false;return typeof boot_id==="string"&&Array.isArray(told)&&told
 root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const{ids,older}=findJobs(root.folder,owner,start.since);const fired=[];const changes=[];
 const open=[];for(const id of ids){for(const view of await(0,import_chunk_T3AIJQOH.tryView)(root.folder,id)){if(!(0,import_chunk_T3AIJQOH.isOwnedBy)(view.spec,owner)&&
 view.spec!==null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());fired.push(...told2.fired.map(one=>({...one,view,
-late:(0,import_chunk_2NCBSBFF.lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_X4L7IYOO.isEnded)(view.state)||view.damage!==null)open.push(
-(0,import_chunk_2NCBSBFF.outstanding)(view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];const newest=Math.max(
+late:(0,import_chunk_G2KRRUK2.lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_X4L7IYOO.isEnded)(view.state)||view.damage!==null)open.push(
+(0,import_chunk_G2KRRUK2.outstanding)(view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];const newest=Math.max(
 start.since,...told.map(one=>Math.floor(one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(newest,now-import_chunk_VNGCQAMP.wakeLagMs));
 const keys=[...start.told,...told.filter(one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.folder,owner,{seq:nextSeq,told:[...new Set(keys)]});
 const shown=new Set(fired.map(one=>one.id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(last,open,fired),setBackMs:start.setBackMs,isBeyond:start.
@@ -6011,19 +6023,9 @@ variables.owner()??null;const seen=await lookAround(root,owner,input.count("sinc
 json:wakeDocument(seen,root)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./reconcile-S2SV7GFU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_LOO2QKEB.isSettleable,refresh:()=>import_chunk_LOO2QKEB.refresh,refreshAttached:()=>import_chunk_LOO2QKEB.
-refreshAttached});module.exports=stdin_exports;var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load(
-"./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
-
-},
-"./registry-XP24VRYW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_BRAPYNTT.commandNames,loadCommand:()=>import_chunk_BRAPYNTT.loadCommand});module.exports=
-stdin_exports;var import_chunk_BRAPYNTT=load("./chunk-BRAPYNTT.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-P4ZB5PLZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_RWYUGUCR.commandNames,loadCommand:()=>import_chunk_RWYUGUCR.loadCommand});module.exports=
+stdin_exports;var import_chunk_RWYUGUCR=load("./chunk-RWYUGUCR.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-7RJWNCIB.js": function (module, exports) {
@@ -6048,11 +6050,11 @@ printed more than ${import_chunk_VNGCQAMP.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-3I2AKJQN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_VCLYPPYD=load("./chunk-VCLYPPYD.js");var import_chunk_3LOFYG7Z=load(
-"./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
-"./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
-"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./research-SGKV367V.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_HMCCXOJM=load("./chunk-HMCCXOJM.js");var import_chunk_EUIOCUHV=load(
+"./chunk-EUIOCUHV.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_MKGNLBHL=load(
+"./chunk-MKGNLBHL.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_OQGZJMYJ=load(
+"./chunk-OQGZJMYJ.js");var import_chunk_SVVFXFDN=load("./chunk-SVVFXFDN.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
 "./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load(
@@ -6066,15 +6068,15 @@ printed more than ${import_chunk_VNGCQAMP.rerunBytes} bytes and was ended`;case"
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_VCLYPPYD.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_HMCCXOJM.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-22WHBJWL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ.js");var import_chunk_3LOFYG7Z=load(
-"./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_Q36ZKLBI=load(
-"./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load("./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load(
-"./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load(
+"./restart-UH3VUJ4C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ.js");var import_chunk_EUIOCUHV=load(
+"./chunk-EUIOCUHV.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_Q36ZKLBI=load(
+"./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_OQGZJMYJ=load("./chunk-OQGZJMYJ.js");var import_chunk_SVVFXFDN=load(
+"./chunk-SVVFXFDN.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load(
 "./chunk-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load(
 "./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_JAIZZHAV=load(
@@ -6097,31 +6099,31 @@ staff at most 120m)"},backend:{...import_chunk_NGJTMVWE.staffOptions.backend,hel
 profile:import_chunk_NGJTMVWE.staffOptions.profile,handback:{...import_chunk_NGJTMVWE.staffOptions.handback,help:"another hand-back folder (staff only; default:\
  that of the earlier job)"},share:import_chunk_NGJTMVWE.writerOptions.share,...import_chunk_NGJTMVWE.launchOptions},notes:"Refused while the earlier job still r\
 uns. The environment is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c\
-2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const words=(0,import_chunk_GQN5AXPO.
-onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_GQN5AXPO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,
+2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const words=(0,import_chunk_OQGZJMYJ.
+onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_OQGZJMYJ.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,
 import_chunk_YPCCD7EW.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_LOO2QKEB.refresh)(root.folder,id);const spec=(0,import_chunk_QLCLYYXZ.
 requireSpec)(root,id);await(0,import_chunk_QLCLYYXZ.requireGenuine)(spec);if(!(0,import_chunk_X4L7IYOO.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_I3DEZP3A.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,
-input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-QVSNYXIM.js"))).againWatch(context,input,spec,spec.watch,
+input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-4VAHAFB4.js"))).againWatch(context,input,spec,spec.watch,
 root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of[
 "backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for st\
 aff`);(0,import_chunk_QLCLYYXZ.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`can\
 not restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_Q36ZKLBI.requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.
-durationOrDefault("timeout");return(0,import_chunk_SDZ6GRT6.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_SDZ6GRT6.launchWords)(input),
+durationOrDefault("timeout");return(0,import_chunk_SVVFXFDN.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_SVVFXFDN.launchWords)(input),
 cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,
 import_chunk_QLCLYYXZ.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_MO4O7IMQ.freshPaths)(run),program},
 warnings:(0,import_chunk_Q36ZKLBI.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){for(const name of[
 "backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer: it ha\
 s only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was armed for\
  the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().
-then(()=>load("./timer-UFZOBVDN.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};return launchTimer(
+then(()=>load("./timer-TVLXKST5.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};return launchTimer(
 context,input,{timer,lineage:(0,import_chunk_QLCLYYXZ.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
 staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
 worktree):(0,import_chunk_QLCLYYXZ.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
 d")&&input.text("backend")!==before;const part=(0,import_chunk_K4TUF4DS.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
-model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_3LOFYG7Z.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
+model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_EUIOCUHV.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
 resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_JAIZZHAV.historicalOf)((0,import_chunk_RRKK2KA3.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_3LOFYG7Z.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_EUIOCUHV.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
 lineage:(0,import_chunk_QLCLYYXZ.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??null,handback:spec.
 handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,
@@ -6130,9 +6132,9 @@ e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("t
 (0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_VNGCQAMP.limits.staffTimeout)}
 
 },
-"./restart-watch-QVSNYXIM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ.js");var import_chunk_SDZ6GRT6=load(
-"./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load(
+"./restart-watch-4VAHAFB4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_QLCLYYXZ=load("./chunk-QLCLYYXZ.js");var import_chunk_SVVFXFDN=load(
+"./chunk-SVVFXFDN.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_S4SQ7DAO=load(
 "./chunk-S4SQ7DAO.js");var import_chunk_5D4XELJN=load("./chunk-5D4XELJN.js");var import_chunk_AG6AT4DF=load("./chunk-AG6AT4DF.js");var import_chunk_RTNURD2P=load(
 "./chunk-RTNURD2P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_6OQCCBYU=load(
@@ -6147,8 +6149,8 @@ e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("t
 for(const name of["backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watc\
 h: it is for staff`);const cwd=(0,import_chunk_QLCLYYXZ.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_S4SQ7DAO.loadWatch)(earlier.condition);
 if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_S4SQ7DAO.
-watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_SDZ6GRT6.launchAndTell)(context,input,{kind:"\
-watch",verb:"watch",...(0,import_chunk_SDZ6GRT6.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
+watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_SVVFXFDN.launchAndTell)(context,input,{kind:"\
+watch",verb:"watch",...(0,import_chunk_SVVFXFDN.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
 "--timeout",import_chunk_VNGCQAMP.limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,
 import_chunk_QLCLYYXZ.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
@@ -6185,11 +6187,11 @@ exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wa
 tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_3DNUD4GN.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./review-DWAYH5PE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_VCLYPPYD=load("./chunk-VCLYPPYD.js");var import_chunk_3LOFYG7Z=load(
-"./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
-"./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
-"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./review-JPKCFQC5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_HMCCXOJM=load("./chunk-HMCCXOJM.js");var import_chunk_EUIOCUHV=load(
+"./chunk-EUIOCUHV.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_MKGNLBHL=load(
+"./chunk-MKGNLBHL.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_OQGZJMYJ=load(
+"./chunk-OQGZJMYJ.js");var import_chunk_SVVFXFDN=load("./chunk-SVVFXFDN.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
 "./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load(
@@ -6203,7 +6205,7 @@ tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,impor
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_VCLYPPYD.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_HMCCXOJM.
 makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
 commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
@@ -6227,10 +6229,10 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_76Y3APZU.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./run-B7MHS23H.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_VH4M67PY.folderOf,run:()=>import_chunk_VH4M67PY.run});module.exports=stdin_exports;var import_chunk_VH4M67PY=load(
-"./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
-"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./run-32ZYSZJ5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_MKGNLBHL.folderOf,run:()=>import_chunk_MKGNLBHL.run});module.exports=stdin_exports;var import_chunk_MKGNLBHL=load(
+"./chunk-MKGNLBHL.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_OQGZJMYJ=load(
+"./chunk-OQGZJMYJ.js");var import_chunk_SVVFXFDN=load("./chunk-SVVFXFDN.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
 "./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load(
 "./chunk-5D4XELJN.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_6OQCCBYU=load(
@@ -6534,11 +6536,11 @@ stdin_exports;var import_chunk_FNP5XAIJ=load("./chunk-FNP5XAIJ.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./staffer-3GB7XGEW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_VCLYPPYD=load("./chunk-VCLYPPYD.js");var import_chunk_3LOFYG7Z=load(
-"./chunk-3LOFYG7Z.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_VH4M67PY=load(
-"./chunk-VH4M67PY.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
-"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./staffer-HXSGB52I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_HMCCXOJM=load("./chunk-HMCCXOJM.js");var import_chunk_EUIOCUHV=load(
+"./chunk-EUIOCUHV.js");var import_chunk_K4TUF4DS=load("./chunk-K4TUF4DS.js");var import_chunk_GOEWEAJE=load("./chunk-GOEWEAJE.js");var import_chunk_MKGNLBHL=load(
+"./chunk-MKGNLBHL.js");var import_chunk_Q36ZKLBI=load("./chunk-Q36ZKLBI.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_OQGZJMYJ=load(
+"./chunk-OQGZJMYJ.js");var import_chunk_SVVFXFDN=load("./chunk-SVVFXFDN.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
 "./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_2RCOSEOF=load("./chunk-2RCOSEOF.js");var import_chunk_SPFZREQZ=load("./chunk-SPFZREQZ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_MO4O7IMQ=load("./chunk-MO4O7IMQ.js");var import_chunk_5D4XELJN=load(
@@ -6552,12 +6554,12 @@ k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 "./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
 "./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_VCLYPPYD.
+"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_HMCCXOJM.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
 },
-"./status-ZEJRBGZD.js": function (module, exports) {
+"./status-KPE7ZS72.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_T3AIJQOH=load("./chunk-T3AIJQOH.js");var import_chunk_NGJTMVWE=load(
 "./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
@@ -6588,7 +6590,7 @@ find(word=>!import_chunk_EENKPOPM.kinds.includes(word));if(unknown===void 0)retu
 stringify(unknown)}: allowed are ${import_chunk_EENKPOPM.kinds.join(", ")}, with commas between`)}function recentOf(input){return input.has("active")?0:input.count(
 "recent")??recentDefault}async function shown(context,root,input,views){if(input.has("json")){const{isoNow}=await Promise.resolve().then(()=>load("./clock-EAERT\
 S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-KJSGK5AY.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
-rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-TKYG464U.js"))).lanesOf(views,root)}
+rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-GMMYW6TA.js"))).lanesOf(views,root)}
 `};if(views.length===0)return{out:`no jobs in ${root.folder}
 `};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-ZHND5DUN.js"))).treeOf(root.folder,views,context.width)}
 `};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-EVXYSISM.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_ILIZNOH4.
@@ -6602,9 +6604,9 @@ USIZL3.js"));return watchStatus(context,{...choice,root:root.folder,id:word===vo
 "every")})}
 
 },
-"./status-markdown-TKYG464U.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_2NCBSBFF=load("./chunk-2NCBSBFF.js");var import_chunk_GZHJJTKU=load(
-"./chunk-GZHJJTKU.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
+"./status-markdown-GMMYW6TA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_G2KRRUK2=load("./chunk-G2KRRUK2.js");var import_chunk_6FXSCCHZ=load(
+"./chunk-6FXSCCHZ.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
 "./chunk-NH24TB6P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
@@ -6616,12 +6618,12 @@ USIZL3.js"));return watchStatus(context,{...choice,root:root.folder,id:word===vo
 map(()=>"---"),...views.map(view=>rowOf(view,root))];const table=rows.map(row=>`| ${row.join(" | ")} |`).join("\n");return`Jobs at ${(0,import_chunk_CL3BCQKO.isoNow)()}\
  (local ${(0,import_chunk_CL3BCQKO.localOf)((0,import_chunk_CL3BCQKO.nowMs)())}), state in ${code(root.folder)}
 
-${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_X4L7IYOO.isEnded)(state);const left=(0,import_chunk_2NCBSBFF.leftOf)(view);
+${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_X4L7IYOO.isEnded)(state);const left=(0,import_chunk_G2KRRUK2.leftOf)(view);
 const age=(0,import_chunk_EENKPOPM.ageOf)(isOver?state.ended_at:state.created_at,(0,import_chunk_CL3BCQKO.nowMs)());return[view.id,cell(spec?.owner),cell(spec?.
 label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_326AAJ65.healthOf)(view,(0,import_chunk_X4L7IYOO.
 conditionOf)(view)).health,age===null?"-":`${(0,import_chunk_UNGYPAP3.formatAge)(age)}${isOver?" ago":""}`,left===null?"-":`${spec?.timer?"due in ":""}${(0,import_chunk_UNGYPAP3.
 formatDuration)(Math.max(1e3,Math.floor(left/1e3)*1e3))}`,nextOf(view,root)]}function nextOf(view,root){if(!(0,import_chunk_X4L7IYOO.isEnded)(view.state)||view.
-damage!==null)return code((0,import_chunk_2NCBSBFF.outstanding)(view,null,root.option).next);return(0,import_chunk_7MO73M4R.isCollected)(view)?"-":code(import_chunk_I3DEZP3A.
+damage!==null)return code((0,import_chunk_G2KRRUK2.outstanding)(view,null,root.option).next);return(0,import_chunk_7MO73M4R.isCollected)(view)?"-":code(import_chunk_I3DEZP3A.
 nextCommands.result(view.id,root.option))}function cell(text){const plain=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text??"").replace(
 /\s+/g," ").trim(),120);if(plain==="")return"-";return plain.replaceAll("&","&amp;").replaceAll("<","&lt;").replaceAll(">","&gt;").replace(/[\\`*_{}[\]()#+!|~$:@]/g,
 "\\$&")}function code(text){const plain=(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ");const longest=Math.max(0,...[...plain.matchAll(/`+/g)].map(
@@ -7090,9 +7092,9 @@ state.warnings,{code:"environment_changed",message}]:progress.state.warnings;if(
 {warnings});progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./timer-UFZOBVDN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_GQN5AXPO=load("./chunk-\
-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chun\
+"./timer-TVLXKST5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_OQGZJMYJ=load("./chunk-\
+OQGZJMYJ.js");var import_chunk_SVVFXFDN=load("./chunk-SVVFXFDN.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load("./chun\
 k-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./ch\
 unk-DOH37MC3.js");var import_chunk_HSNI324A=load("./chunk-HSNI324A.js");var import_chunk_4D5VWV46=load("./chunk-4D5VWV46.js");var import_chunk_KBYANBJG=load("./\
 chunk-KBYANBJG.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load("./chunk-NH24TB6P.js");var import_chunk_LUIVRIXY=load("\
@@ -7149,17 +7151,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_GQN5AXPO.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_GQN5AXPO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_OQGZJMYJ.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_OQGZJMYJ.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_VNGCQAMP.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_VNGCQAMP.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_SDZ6GRT6.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_SDZ6GRT6.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{kind:"\
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_SVVFXFDN.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_SVVFXFDN.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{kind:"\
 timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,
 maxOutputBytes:import_chunk_VNGCQAMP.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_SDZ6GRT6.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_SDZ6GRT6.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
+import_chunk_SVVFXFDN.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
+id,owner:said.owner}):[];return(0,import_chunk_SVVFXFDN.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
 import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}\
 ; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);if(due<=now)throw refused(`that was ${now-due<
 6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_VNGCQAMP.limits.timer;if(due-now>
@@ -7417,12 +7419,12 @@ exports=stdin_exports;var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./wait-DR4W25YT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_I4L6RBA7=load(
-"./chunk-I4L6RBA7.js");var import_chunk_3DNUD4GN=load("./chunk-3DNUD4GN.js");var import_chunk_FAZUV2YN=load("./chunk-FAZUV2YN.js");var import_chunk_3ASXKRAI=load(
+"./wait-ZNZ4WUYL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_TACSUHSQ=load("./chunk-TACSUHSQ.js");var import_chunk_LQMVHC76=load(
+"./chunk-LQMVHC76.js");var import_chunk_3DNUD4GN=load("./chunk-3DNUD4GN.js");var import_chunk_FAZUV2YN=load("./chunk-FAZUV2YN.js");var import_chunk_3ASXKRAI=load(
 "./chunk-3ASXKRAI.js");var import_chunk_SRCRCAW2=load("./chunk-SRCRCAW2.js");var import_chunk_LFCINVSY=load("./chunk-LFCINVSY.js");var import_chunk_3YJRILRR=load(
 "./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load("./chunk-U6GN5IUE.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_NGJTMVWE=load(
-"./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_GZHJJTKU=load("./chunk-GZHJJTKU.js");var import_chunk_4D5VWV46=load(
+"./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_6FXSCCHZ=load("./chunk-6FXSCCHZ.js");var import_chunk_4D5VWV46=load(
 "./chunk-4D5VWV46.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6NGEI3IW=load("./chunk-6NGEI3IW.js");var import_chunk_XSVLTRB3=load(
 "./chunk-XSVLTRB3.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
 "./chunk-NH24TB6P.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load("./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load(
@@ -7464,7 +7466,7 @@ root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);if(input.has("any")
 and --all together");const until=(0,import_chunk_ILRLY4JU.parseUntil)(input.text("until")??"terminal");const owner=input.text("owner")??import_chunk_ILIZNOH4.variables.
 owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_YPCCD7EW.findJob)(root,word)))]:liveOrLatest(context,root,owner,input.
 has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jo\
-bs without saying how: add --any (the first) or --all`)}return(0,import_chunk_I4L6RBA7.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
+bs without saying how: add --any (the first) or --all`)}return(0,import_chunk_LQMVHC76.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
 input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??
 null,isJson:input.has("json")})}};function liveOrLatest(context,root,owner,isMany){const isOurs=id=>{const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.
 jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.value.owner===owner};const live=isMany?(0,import_chunk_YPCCD7EW.listActive)(root.folder).
@@ -7473,9 +7475,9 @@ import_chunk_TACSUHSQ.requireNewest)(root,owner,"a job to wait for");if(newest.l
 (timers aside)":"";context.tell(`waiting for ${newest.id}, the newest of ${newest.live.length} live jobs${aside}`)}return[newest.id]}
 
 },
-"./watch-NSI75HL2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_GQN5AXPO=load(
-"./chunk-GQN5AXPO.js");var import_chunk_SDZ6GRT6=load("./chunk-SDZ6GRT6.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
+"./watch-57BSHPOM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_OQGZJMYJ=load(
+"./chunk-OQGZJMYJ.js");var import_chunk_SVVFXFDN=load("./chunk-SVVFXFDN.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_CJ2NAPYJ=load(
 "./chunk-CJ2NAPYJ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_KBYANBJG=load("./chunk-KBYANBJG.js");var import_chunk_S4SQ7DAO=load("./chunk-S4SQ7DAO.js");var import_chunk_5D4XELJN=load(
 "./chunk-5D4XELJN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_6OQCCBYU=load("./chunk-6OQCCBYU.js");var import_chunk_I3DEZP3A=load(
@@ -7506,11 +7508,11 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
 checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-IHVNXPW3.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_GQN5AXPO.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_GQN5AXPO.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_SDZ6GRT6.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-QHI6VV27.js"))).follow(context,root,launched.id);return(0,import_chunk_SDZ6GRT6.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_SDZ6GRT6.launchWords)(
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_OQGZJMYJ.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_OQGZJMYJ.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_CJ2NAPYJ.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_SVVFXFDN.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-7GMFNBLJ.js"))).follow(context,root,launched.id);return(0,import_chunk_SVVFXFDN.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_SVVFXFDN.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_VNGCQAMP.toolGraceMs,maxOutputBytes:import_chunk_VNGCQAMP.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -7518,7 +7520,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_DOH37MC3.checkRoot)(root.folder);return(0,import_chunk_YPCCD7EW.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_SDZ6GRT6.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_SVVFXFDN.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -7526,9 +7528,9 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-QHI6VV27.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_HSNI324A=load("./chunk-HSNI324A.js");var import_chunk_GZHJJTKU=load(
-"./chunk-GZHJJTKU.js");var import_chunk_4D5VWV46=load("./chunk-4D5VWV46.js");var import_chunk_4PGGRU26=load("./chunk-4PGGRU26.js");var import_chunk_FKEDTWPK=load(
+"./watch-foreground-7GMFNBLJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_HSNI324A=load("./chunk-HSNI324A.js");var import_chunk_6FXSCCHZ=load(
+"./chunk-6FXSCCHZ.js");var import_chunk_4D5VWV46=load("./chunk-4D5VWV46.js");var import_chunk_4PGGRU26=load("./chunk-4PGGRU26.js");var import_chunk_FKEDTWPK=load(
 "./chunk-FKEDTWPK.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
 "./chunk-NH24TB6P.js");var import_chunk_EO4H3H33=load("./chunk-EO4H3H33.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_DAOF27DW=load(
 "./chunk-DAOF27DW.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LOO2QKEB=load(
@@ -7549,7 +7551,7 @@ return isHeard});const view=await ended;if(view===void 0){const collect=import_c
 exitCodes.pending,notes:[`the reader is gone; job ${id} runs on; collect: ${collect}`]}}drain();const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
 if((0,import_chunk_X4L7IYOO.isEnded)(view.state))say((0,import_chunk_4PGGRU26.terminalLine)(view.state,kind));if((0,import_chunk_X4L7IYOO.isEnded)(view.state)&&
 isHeard)(0,import_chunk_7MO73M4R.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,id,events,tell){const patience=Number.MAX_SAFE_INTEGER;
-return(0,import_chunk_GZHJJTKU.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience},()=>new Promise((resolve,reject)=>{
+return(0,import_chunk_6FXSCCHZ.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience},()=>new Promise((resolve,reject)=>{
 let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=(0,import_chunk_3BHDXNO3.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,
 lookMs);const end=view=>{clearInterval(timer);unwatch();release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}\
 : canceling job ${id}`);const request={owner:import_chunk_ILIZNOH4.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_HSNI324A.cancelJob)(

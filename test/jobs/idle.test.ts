@@ -111,9 +111,21 @@ test('a damaged record of anybody is told, and nobody is safe', async (t) => {
   const root = place(t);
   makeJob(root, { spec: '{' }, { id: idOf(1), isActive: true });
   makeJob(root, { spec: await signed({ id: idOf(2), owner: 'other' }), state: '{' }, { id: idOf(2), isActive: true });
-  const { isSafe, unreadable } = await judgeIdle(root, 'me', []);
-  assert.deepEqual([isSafe, unreadable.map(({ id }) => id)], [false, [idOf(1)]]);
-  assert.match(idlePage({ ...(await judgeIdle(root, 'me', [])) }, 'me', []), /doctor run-loyw3v28-000001/);
+  makeJob(root, { spec: await signed({ id: idOf(3), owner: 'me' }), state: '{' }, { id: idOf(3), isActive: true });
+  const { isSafe, unreadable, jobs } = await judgeIdle(root, 'me', []);
+  assert.deepEqual([isSafe, unreadable.map(({ id }) => id), jobs], [false, [idOf(1), idOf(3)], []]);
+  assert.match(unreadable[1]?.reason ?? '', /^state\.json is no JSON object/);
+  assert.match(idlePage(await judgeIdle(root, 'me', []), 'me', []), /doctor run-loyw3v28-000001/);
+});
+
+test('asked for everybody, it says whose jobs they are and how to ask for one owner', async (t) => {
+  const root = place(t);
+  await makeLive(root, 1);
+  assert.match(
+    idlePage(await judgeIdle(root, null, []), null, []),
+    /everybody's jobs; for those of one owner: idle-check --owner NAME/,
+  );
+  assert.doesNotMatch(idlePage(await judgeIdle(root, 'me', []), 'me', []), /everybody/);
 });
 
 test('a staff job and a marker without a folder', async (t) => {

@@ -24,6 +24,8 @@ export function idlePage(report: IdleReport, owner: string | null, option: reado
     ...timers.filter(({ isFault }) => !isFault).map(timerBlock),
   ];
   const head = [...wrap(answerOf(report, owner), 80), `now ${isoNow()}`];
+  if (owner === null && [...jobs, ...timers].some((one) => one.owner !== null))
+    head.push("these are everybody's jobs; for those of one owner: idle-check --owner NAME");
   if (report.next !== null)
     head.push('one command for all of it (to be left running in the background):', `  ${report.next}`);
   const foot = collectLines(uncollected, report.isMore, option);

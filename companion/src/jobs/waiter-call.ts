@@ -8,7 +8,19 @@ import { companionFile } from '../platform/self.ts';
 export type WaiterKind = 'wait' | 'foreground';
 
 /** Verbs that wait, some of them only with --wait. */
-const waiting = ['wait', 'run', 'staffer', 'research', 'review', 'implement', 'ask', 'continue', 'restart', 'timer'];
+const waiting = [
+  'wait',
+  'run',
+  'staffer',
+  'research',
+  'review',
+  'implement',
+  'ask',
+  'continue',
+  'restart',
+  'timer',
+  'loop',
+];
 
 /** True where no command line is shown (no /proc): then the identity must do. */
 export function isWaitingCall(pid: number, kind: WaiterKind): boolean {
