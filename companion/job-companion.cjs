@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "771aa494def7ef99";
+const buildId = "c337d53968b8aa6e";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -136,7 +136,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-T3E7S6MX.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-3QJII5AJ.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-CJAQPVNT.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-ULPTJTL7.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_ILIZNOH4.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -3189,6 +3189,23 @@ out:`${note}
 `}}
 
 },
+"./chunk-PG3VY2TB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-32ZYSZJ5.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-57BSHPOM.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-HXSGB52I.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-SGKV367V.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-JPKCFQC5.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-RKZYGAQZ.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-V35TNMMY.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-TVLXKST5.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-ZNZ4WUYL.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BSMBQPUM.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-KPE7ZS72.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JPHKUVGE.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-WNWNXEFB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-6JLZSK2D.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-UH3VUJ4C.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-D7LTJ6V7.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-WBETMDKY.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-ANXSQDVU.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-MHJTUF6K.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-4JVBTW3L.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-FHLCALJM.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-GZW4T6NO.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-OKIMXQNL.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+
+},
 "./chunk-PS6MWT7T.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{JournalScan:()=>JournalScan,eventsIn:()=>eventsIn});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./\
 chunk-ILRLY4JU.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var shortestLine=40;var EventChain=class{last;greatestBase;skipped=0;constructor(offset){
@@ -3446,23 +3463,6 @@ ours"),reviewDiff:at("review.diff"),started:at("started"),shimMark:at("started/s
 "./chunk-DHIWPLD5.js");function isContinuable(paths,state){if(!state.conversation||state.error?.code==="spawn_failed")return false;if(state.output===null||state.
 output.stdout?.bytes>0)return true;return(0,import_chunk_DHIWPLD5.readEvents)(paths,0,1e3).events.some(event=>event.type==="conversation")}function isUnfinished({
 state,warnings}){return state==="done"&&warnings.some(({code})=>code==="parent_question"||code==="not_finished")}
-
-},
-"./chunk-RWYUGUCR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-32ZYSZJ5.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-57BSHPOM.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-HXSGB52I.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-SGKV367V.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-JPKCFQC5.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-RKZYGAQZ.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-V35TNMMY.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-TVLXKST5.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-ZNZ4WUYL.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BSMBQPUM.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-KPE7ZS72.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JPHKUVGE.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-WNWNXEFB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-6JLZSK2D.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-UH3VUJ4C.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-D7LTJ6V7.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-WBETMDKY.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-TXGLDP6K.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-MHJTUF6K.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-4JVBTW3L.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-FHLCALJM.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-GZW4T6NO.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-E3KZCS4J.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
 
 },
 "./chunk-S4SQ7DAO.js": function (module, exports) {
@@ -4743,8 +4743,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-CJAQPVNT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_RWYUGUCR=load("./chunk-RWYUGUCR.js");var import_chunk_DOH37MC3=load(
+"./dispatch-ULPTJTL7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_PG3VY2TB=load("./chunk-PG3VY2TB.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
@@ -4780,8 +4780,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_RWYUGUCR.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_RWYUGUCR.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_PG3VY2TB.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_PG3VY2TB.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_DOH37MC3.locateRoot)({option:parsed.
@@ -5103,12 +5103,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_BL4PUNDN=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-E3KZCS4J.js": function (module, exports) {
+"./help-OKIMXQNL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_NGJTMVWE.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-P4ZB5PLZ.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-BPIVGARD.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -6023,9 +6023,9 @@ variables.owner()??null;const seen=await lookAround(root,owner,input.count("sinc
 json:wakeDocument(seen,root)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-P4ZB5PLZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_RWYUGUCR.commandNames,loadCommand:()=>import_chunk_RWYUGUCR.loadCommand});module.exports=
-stdin_exports;var import_chunk_RWYUGUCR=load("./chunk-RWYUGUCR.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-BPIVGARD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_PG3VY2TB.commandNames,loadCommand:()=>import_chunk_PG3VY2TB.loadCommand});module.exports=
+stdin_exports;var import_chunk_PG3VY2TB=load("./chunk-PG3VY2TB.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-7RJWNCIB.js": function (module, exports) {
@@ -7248,7 +7248,7 @@ examples.map(example=>`  job-companion ${example}`)].join("\n"));return`${parts.
 `}
 
 },
-"./verify-TXGLDP6K.js": function (module, exports) {
+"./verify-ANXSQDVU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LOO2QKEB=load(
@@ -7290,7 +7290,7 @@ root(input);(0,import_chunk_DOH37MC3.checkRoot)(root.folder);const text=input.te
 text,"--rerun");const id=(0,import_chunk_YPCCD7EW.findJob)(root,input.words[0]??"");const view=await(0,import_chunk_LOO2QKEB.refresh)(root.folder,id,true);if(view.
 damage===null&&!(0,import_chunk_X4L7IYOO.isEnded)(view.state)){const wait=import_chunk_I3DEZP3A.nextCommands.wait(id,root.option);const notes=[`${id}: ${view.state.
 state}, there is nothing to verify yet; wait for it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,...input.has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-UCLQRJTB.js"));const stop=new AbortController;
+exitCodes.pending,...input.has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-EOPQVSXW.js"));const stop=new AbortController;
 const rerun=async cwd=>{const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-7RJWNCIB.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");
 const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();
 if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.
@@ -7298,7 +7298,7 @@ verdict==="verified"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.
 verification)};return{code,out:claimsPage(view,verification,context.width),notes:claimsNotes(view,verification)}}};
 
 },
-"./verify-UCLQRJTB.js": function (module, exports) {
+"./verify-EOPQVSXW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{verifyClaims:()=>verifyClaims});module.exports=stdin_exports;var import_chunk_N2NLS3P4=load("./chunk-N2NLS3P4.js");
 var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_JAIZZHAV=load("./chunk-JAIZZHAV.js");var import_chunk_N7DJQABK=load("./chunk-N7DJQABK.js");
 var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_AG6AT4DF=load("./chunk-AG6AT4DF.js");var import_chunk_YP7ANYIH=load("./chunk-YP7ANYIH.js");
@@ -7389,23 +7389,25 @@ e makes it`}:{result:"contradicted",detail}}async function verifyClaims(view,rer
 view):await(0,import_chunk_XVLWN6C4.isForged)(view))return nothing("its spec.json was changed, or comes from another user or machine: nothing in its record can \
 be trusted");const parsed=(0,import_chunk_N2NLS3P4.claimsOf)(view);if(parsed.kind==="fault"||spec===null)return parsed.kind==="fault"?nothing(parsed.error.message,
 parsed.error):nothing("its record cannot be read");const{claims}=parsed;const place=placeOf(spec,paths);const commits=judgeCommits(place,claims.commits);const files=judgeFiles(
-place,claims.filesChanged,commits.held);const again=rerun&&await rerun(spec.cwd);const verdicts=[judgeStatus(claims,state,spec),...commits.verdicts,...files,...judgeTests(
-claims,again),...claims.commands.map(recordCommand)];return{verdict:verdictOf(verdicts),claims,verdicts,reason:null,block_error:null,rerun:again,unclaimed:place.
-changes&&unclaimedOf(place,place.changes,claims)}}function nothing(reason,block_error=null){const empty={claims:null,verdicts:[],rerun:null,unclaimed:null};return{
-verdict:"unverifiable",reason,block_error,...empty}}function verdictOf(verdicts){const has=result=>verdicts.some(one=>one.result===result);return has("contradic\
-ted")?"contradicted":has("unverifiable")?"unverifiable":"verified"}function judgeStatus(claims,state,spec){const verdict={kind:"status",claim:claims.status,check:"\
-how the job ended"};if(claims.status!=="done"){const why=claims.blockedReason===null?"":`: ${short(claims.blockedReason)}`;return{...verdict,result:"recorded",detail:`\
-said to be ${claims.status}${why}`}}if(state.state!=="done"){const error=state.error?` (${state.error.code})`:"";return{...verdict,result:"contradicted",detail:`\
-the job is ${state.state}${error}`}}const unfinished=state.warnings.find(({code})=>code==="not_finished");if(unfinished)return{...verdict,result:"contradicted",
-detail:short(unfinished.message)};return{...verdict,result:"verified",detail:spec.kind==="run"?`exit code ${state.exit_code}`:"the job is done"}}function recordCommand({
-command,exitCode,note}){const code=exitCode===null?"no exit code":`exit code ${exitCode}`;const detail=note===null?code:`${code}: ${short(note)}`;return{kind:"c\
-ommand",claim:short(command),check:"none: no command of an agent is run",result:"recorded",detail}}var told=20;function unclaimedOf({below},changes,claims){const named=claims.
-filesChanged.map(one=>one.replace(/^(?:\.\/)+/,"").replace(/\/+$/,""));const claimed=new Set(below===""?named:[...named,...named.map(one=>`${below}/${one}`)]);const isClaimed=file=>{
-for(let at=file;at!=="";at=at.slice(0,Math.max(0,at.lastIndexOf("/"))))if(claimed.has(at))return true;return false};const files=changes.files.filter(({path:path4,
-from})=>!isClaimed(path4)&&!(from!==void 0&&isClaimed(from)));const commits=changes.commits.filter(({sha})=>!claims.commits.some(one=>sha.startsWith(one.sha)));
-return{files:files.slice(0,told).map(({path:path4})=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(path4),400)),file_count:files.length+
-changes.file_count-changes.files.length,commits:commits.slice(0,told).map(({sha,subject})=>({sha,subject:short(subject)})),commit_count:commits.length+changes.commit_count-
-changes.commits.length}}function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),240)}
+place,claims.filesChanged,commits.held);const held={commits:new Set(commits.held).size,files:files.filter(({result})=>result==="verified").length};const again=rerun&&
+await rerun(spec.cwd);const verdicts=[judgeStatus(claims,state,spec),...commits.verdicts,...files,...judgeTests(claims,again),...claims.commands.map(recordCommand)];
+return{verdict:verdictOf(verdicts),claims,verdicts,reason:null,block_error:null,rerun:again,unclaimed:place.changes&&unclaimedOf(place,place.changes,claims,held)}}
+function nothing(reason,block_error=null){const empty={claims:null,verdicts:[],rerun:null,unclaimed:null};return{verdict:"unverifiable",reason,block_error,...empty}}
+function verdictOf(verdicts){const has=result=>verdicts.some(one=>one.result===result);return has("contradicted")?"contradicted":has("unverifiable")?"unverifiab\
+le":"verified"}function judgeStatus(claims,state,spec){const verdict={kind:"status",claim:claims.status,check:"how the job ended"};if(claims.status!=="done"){const why=claims.
+blockedReason===null?"":`: ${short(claims.blockedReason)}`;return{...verdict,result:"recorded",detail:`said to be ${claims.status}${why}`}}if(state.state!=="don\
+e"){const error=state.error?` (${state.error.code})`:"";return{...verdict,result:"contradicted",detail:`the job is ${state.state}${error}`}}const unfinished=state.
+warnings.find(({code})=>code==="not_finished");if(unfinished)return{...verdict,result:"contradicted",detail:short(unfinished.message)};return{...verdict,result:"\
+verified",detail:spec.kind==="run"?`exit code ${state.exit_code}`:"the job is done"}}function recordCommand({command,exitCode,note}){const code=exitCode===null?
+"no exit code":`exit code ${exitCode}`;const detail=note===null?code:`${code}: ${short(note)}`;return{kind:"command",claim:short(command),check:"none: no comman\
+d of an agent is run",result:"recorded",detail}}var told=20;function unclaimedOf({below},changes,claims,held){const named=claims.filesChanged.map(one=>one.replace(
+/^(?:\.\/)+/,"").replace(/\/+$/,""));const claimed=new Set(below===""?named:[...named,...named.map(one=>`${below}/${one}`)]);const isClaimed=file=>{for(let at=file;at!==
+"";at=at.slice(0,Math.max(0,at.lastIndexOf("/"))))if(claimed.has(at))return true;return false};const files=changes.files.filter(({path:path4,from})=>!isClaimed(
+path4)&&!(from!==void 0&&isClaimed(from)));const commits=changes.commits.filter(({sha})=>!claims.commits.some(one=>sha.startsWith(one.sha)));return{files:files.
+slice(0,told).map(({path:path4})=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(path4),400)),file_count:countOf(files,changes.files,changes.
+file_count,held.files),commits:commits.slice(0,told).map(({sha,subject})=>({sha,subject:short(subject)})),commit_count:countOf(commits,changes.commits,changes.commit_count,
+held.commits)}}function countOf(left,named,total,held){return named.length===total?left.length:Math.max(left.length,total-held)}function short(text){return(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),240)}
 
 },
 "./view-A75NCUYS.js": function (module, exports) {

@@ -184,6 +184,7 @@ test('of more changed files than the record names, each claimed one is still fou
   const found = await verify(workspace, job.id);
   assert.equal(found.rows.filter((row) => row.endsWith(': verified')).length, 261);
   assert.deepEqual(found.rows.at(-1), 'file README.md: contradicted');
+  assert.deepEqual([found.reply.unclaimed?.file_count, found.reply.unclaimed?.files], [0, []]);
 });
 
 test('a worktree of its own, and a job in a subfolder: names count from both', async (t) => {
@@ -389,4 +390,37 @@ test('a record that somebody changed is not held against anything, and no comman
   assert.deepEqual([found.code, found.verdict, found.rows], [3, 'unverifiable', []]);
   assert.match(found.reply.error?.message ?? '', /spec\.json was changed/);
   assert.equal(existsSync(join(workspace.base, 'ran')), false);
+});
+
+test('of an agent that failed after its answer the claims stand in its stream', async (t) => {
+  const workspace = makeWorkspace(t);
+  const bin = join(workspace.home, 'bin');
+  mkdirSync(bin);
+  const block = '```completion\n{"schema":"pi-completion/v1","status":"done","summary":"It works."}\n```';
+  const message = JSON.stringify({
+    type: 'item.completed',
+    item: { type: 'agent_message', text: `Done.\n\n${block}\n` },
+  });
+  writeFileSync(
+    join(bin, 'codex'),
+    `#!/bin/sh
+case $1 in --version) echo 'codex-cli 0.171.0'; exit ;; esac
+cat >/dev/null
+echo '{"type":"thread.started","thread_id":"t1"}'
+cat <<'END'
+${message}
+END
+echo '{"type":"turn.completed"}'
+exit 9
+`,
+    { mode: 0o755 },
+  );
+  const env = { PATH: `${bin}:${workspace.env.PATH}` };
+  const words = ['research', '--backend', 'codex', '--prompt', 'x', '--id-only'];
+  const launched = await run(workspace, words, { env });
+  const id = launched.stdout.trim();
+  assert.equal((await run(workspace, ['wait', id])).code, 3, launched.stderr);
+  const claims = await run(workspace, ['result', id, '--claims']);
+  assert.deepEqual([claims.code, parseReply(claims).summary], [3, 'It works.']);
+  assert.deepEqual((await verify(workspace, id)).rows, ['status done: contradicted']);
 });

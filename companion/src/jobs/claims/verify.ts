@@ -47,6 +47,10 @@ export async function verifyClaims(view: View, rerun: ((cwd: string) => Promise<
   const place = placeOf(spec, paths);
   const commits = judgeCommits(place, claims.commits);
   const files = judgeFiles(place, claims.filesChanged, commits.held);
+  const held = {
+    commits: new Set(commits.held).size,
+    files: files.filter(({ result }) => result === 'verified').length,
+  };
   const again = rerun && (await rerun(spec.cwd));
   const verdicts = [
     judgeStatus(claims, state, spec),
@@ -62,7 +66,7 @@ export async function verifyClaims(view: View, rerun: ((cwd: string) => Promise<
     reason: null,
     block_error: null,
     rerun: again,
-    unclaimed: place.changes && unclaimedOf(place, place.changes, claims),
+    unclaimed: place.changes && unclaimedOf(place, place.changes, claims, held),
   };
 }
 
@@ -111,7 +115,13 @@ function recordCommand({ command, exitCode, note }: Claims['commands'][number]):
 
 const told = 20;
 
-function unclaimedOf({ below }: ClaimsPlace, changes: WorkspaceChanges, claims: Claims): Unclaimed {
+/** The record names a part of what it counts: of the rest, what was claimed and holds is taken off. */
+function unclaimedOf(
+  { below }: ClaimsPlace,
+  changes: WorkspaceChanges,
+  claims: Claims,
+  held: { commits: number; files: number },
+): Unclaimed {
   const named = claims.filesChanged.map((one) => one.replace(/^(?:\.\/)+/, '').replace(/\/+$/, ''));
   const claimed = new Set(below === '' ? named : [...named, ...named.map((one) => `${below}/${one}`)]);
   const isClaimed = (file: string): boolean => {
@@ -122,10 +132,14 @@ function unclaimedOf({ below }: ClaimsPlace, changes: WorkspaceChanges, claims: 
   const commits = changes.commits.filter(({ sha }) => !claims.commits.some((one) => sha.startsWith(one.sha)));
   return {
     files: files.slice(0, told).map(({ path }) => excerpt(plainText(path), 400)),
-    file_count: files.length + changes.file_count - changes.files.length,
+    file_count: countOf(files, changes.files, changes.file_count, held.files),
     commits: commits.slice(0, told).map(({ sha, subject }) => ({ sha, subject: short(subject) })),
-    commit_count: commits.length + changes.commit_count - changes.commits.length,
+    commit_count: countOf(commits, changes.commits, changes.commit_count, held.commits),
   };
+}
+
+function countOf(left: readonly object[], named: readonly object[], total: number, held: number): number {
+  return named.length === total ? left.length : Math.max(left.length, total - held);
 }
 
 function short(text: string): string {
