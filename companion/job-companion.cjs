@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "c337d53968b8aa6e";
+const buildId = "44aea5c41f2fa3f5";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -136,7 +136,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-T3E7S6MX.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-3QJII5AJ.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-ULPTJTL7.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-MHXI5TMN.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_ILIZNOH4.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -2370,51 +2370,6 @@ folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWi
 a,b)||isBelow(b,a))}
 
 },
-"./chunk-G2KRRUK2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_6FXSCCHZ=load(
-"./chunk-6FXSCCHZ.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load(
-"./chunk-YPCCD7EW.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load(
-"./chunk-VNGCQAMP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
-"./chunk-RRKK2KA3.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(view);if(replaced!==null)return{
-kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_7MO73M4R.collectedBy)(view);if(collected)return{kind:"duplic\
-ate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(view):null}function lateEvent(fired,view){
-if((0,import_chunk_X4L7IYOO.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}); go by the end, not by this`};const told=(0,
-import_chunk_7MO73M4R.lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a \
-wait has told it already (event ${newest}); another wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(
-owner)}`:"";const ms=(0,import_chunk_EENKPOPM.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)}\
- ago`;return`read by ${by==="wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;
-const why=(0,import_chunk_EENKPOPM.readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_EENKPOPM.
-instantOf)(view.spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.
-endedMs>due);if(guarded.length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.
-formatAge)(due-(last.endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){
-if(!view.spec?.timer||(0,import_chunk_X4L7IYOO.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.
-length>0&&guarded.every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_EENKPOPM.instantOf)(timer.state.created_at)??0;const found=[];
-for(const id of(0,import_chunk_YPCCD7EW.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_RRKK2KA3.
-jobPaths)(timer.root,id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_EENKPOPM.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.
-owner??null))continue;const state=(0,import_chunk_EENKPOPM.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_X4L7IYOO.isEnded)(state.value);const endedMs=isOver?
-(0,import_chunk_EENKPOPM.instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_EENKPOPM.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=
-armed))found.push({id,endedMs})}return found}var guardedJobs=2*import_chunk_VNGCQAMP.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(text).replace(/\s+/g," ").trim(),60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_X4L7IYOO.conditionOf)(view);const health=(0,
-import_chunk_326AAJ65.healthOf)(view,condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_EENKPOPM.ageOf)(view.state.
-created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.
-nowMs)()-newestMs),queue:(0,import_chunk_326AAJ65.queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(
-view,health),isAwaited:isHeld(view)};return{...facts,next:isIdle?import_chunk_I3DEZP3A.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({
-root,id}){try{return(0,import_chunk_6FXSCCHZ.readWaiters)(root,id).some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||
-(0,import_chunk_X4L7IYOO.isEnded)(state))return null;if(spec.timer)return Math.max(0,((0,import_chunk_EENKPOPM.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.
-nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.round((0,import_chunk_X4L7IYOO.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.
-isFinite(left)?Math.max(0,left):null}function workerWord(view){if((0,import_chunk_326AAJ65.findStopped)(view))return"stopped";const{worker}=view.seen;if(worker===
-"alive")return"alive";if(worker==="unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{
-health}){const{spec,state}=view;const ran=(0,import_chunk_EENKPOPM.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const expected=spec.
-run?.expect_ms;if(typeof expected==="number"&&ran>expected)return`expected to take ${(0,import_chunk_UNGYPAP3.formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.
-formatDuration)(whole(ran))}`;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.deadline_ms;return used<
-import_chunk_VNGCQAMP.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{view,condition,health,
-late}=one;if(condition==="damaged")return import_chunk_I3DEZP3A.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_attention"&&one.worker!==
-"stopped")return import_chunk_I3DEZP3A.nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||one.isAwaited;return needsLook?
-import_chunk_I3DEZP3A.nextCommands.observe(view.id,option):import_chunk_I3DEZP3A.nextCommands.wait(view.id,option)}function whole(ms){return ms<1e3?ms:Math.floor(
-ms/1e3)*1e3}
-
-},
 "./chunk-GEPPUING.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{quoteWords:()=>quoteWords});module.exports=stdin_exports;var plain=/^[A-Za-z0-9_@%+:,./=-]+$/;function quoteWord(word){
 if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){return`'${word.replaceAll("'",`'\\''`)}'`}function quoteWords(words){return words.
@@ -3141,6 +3096,23 @@ return new FaultError("usage",message,next)}function errnoOf(error){if(typeof er
 code==="string"?error.code:void 0}function messageOf(error){return error instanceof Error?error.message:String(error)}
 
 },
+"./chunk-OGPG6BL3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-32ZYSZJ5.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-57BSHPOM.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-HXSGB52I.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-SGKV367V.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-JPKCFQC5.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-RKZYGAQZ.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-V35TNMMY.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-TVLXKST5.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-ZNZ4WUYL.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BSMBQPUM.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-JRS6LOAL.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JPHKUVGE.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-WNWNXEFB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-6JLZSK2D.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-UH3VUJ4C.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-D7LTJ6V7.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-IA7P4SUL.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-ANXSQDVU.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-MHJTUF6K.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-4JVBTW3L.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-FHLCALJM.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-GZW4T6NO.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-BAZJHLW2.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+
+},
 "./chunk-OLJGSZRC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_E2BGCC37=load("./chunk-E2BGCC37.js");
 var import_chunk_2E2NNMZX=load("./chunk-2E2NNMZX.js");var import_chunk_EWQ6LW55=load("./chunk-EWQ6LW55.js");var import_chunk_QHVSWUZM=load("./chunk-QHVSWUZM.js");
@@ -3187,23 +3159,6 @@ input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this
 `};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
 out:`${note}
 `}}
-
-},
-"./chunk-PG3VY2TB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-32ZYSZJ5.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-57BSHPOM.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-HXSGB52I.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-SGKV367V.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-JPKCFQC5.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-RKZYGAQZ.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-V35TNMMY.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-TVLXKST5.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-ZNZ4WUYL.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BSMBQPUM.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-KPE7ZS72.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JPHKUVGE.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-WNWNXEFB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-6JLZSK2D.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-UH3VUJ4C.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-D7LTJ6V7.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-WBETMDKY.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-ANXSQDVU.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-MHJTUF6K.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-4JVBTW3L.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-FHLCALJM.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-GZW4T6NO.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-OKIMXQNL.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
 
 },
 "./chunk-PS6MWT7T.js": function (module, exports) {
@@ -3414,6 +3369,51 @@ paths),(0,import_chunk_EENKPOPM.readState)(paths)];if(spec.kind!=="ok"||state.ki
 id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
 value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
 return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
+
+},
+"./chunk-QOA7AW3Q.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_6FXSCCHZ=load(
+"./chunk-6FXSCCHZ.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load(
+"./chunk-YPCCD7EW.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_VNGCQAMP=load(
+"./chunk-VNGCQAMP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(view);if(replaced!==null)return{
+kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_7MO73M4R.collectedBy)(view);if(collected)return{kind:"duplic\
+ate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(view):null}function lateEvent(fired,view){
+if((0,import_chunk_X4L7IYOO.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}); ${fired.wake==="handback"?"what it lef\
+t is to be read with its end":"go by the end, not by this"}`};const told=(0,import_chunk_7MO73M4R.lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??
+0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a wait has told it already (event ${newest}); another wake for it is a duplicate`}}function readWords({
+by,owner,at}){const who=typeof owner==="string"?` of ${short(owner)}`:"";const ms=(0,import_chunk_EENKPOPM.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.
+formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)} ago`;return`read by ${by==="wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.
+spec?.timer||view.state.state!=="canceled")return null;const why=(0,import_chunk_EENKPOPM.readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(
+why):null}function lateTimer(view){const due=(0,import_chunk_EENKPOPM.instantOf)(view.spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(
+view,due);const open=guarded.filter(one=>one.endedMs===null||one.endedMs>due);if(guarded.length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.
+endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.formatAge)(due-(last.endedMs??due));return{kind:"late",words:`nothing was left to guard wh\
+en it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){if(!view.spec?.timer||(0,import_chunk_X4L7IYOO.isEnded)(view.state))return false;
+const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.length>0&&guarded.every(one=>one.endedMs!==null)}function guardedBy(timer,until){
+const armed=(0,import_chunk_EENKPOPM.instantOf)(timer.state.created_at)??0;const found=[];for(const id of(0,import_chunk_YPCCD7EW.listJobs)(timer.root).slice(0,
+guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_RRKK2KA3.jobPaths)(timer.root,id);const spec=id.startsWith("timer-")?void 0:(0,
+import_chunk_EENKPOPM.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.owner??null))continue;const state=(0,import_chunk_EENKPOPM.readState)(
+paths);const isOver=state.kind==="ok"&&(0,import_chunk_X4L7IYOO.isEnded)(state.value);const endedMs=isOver?(0,import_chunk_EENKPOPM.instantOf)(state.value.ended_at)??
+0:null;if(((0,import_chunk_EENKPOPM.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=armed))found.push({id,endedMs})}return found}var guardedJobs=2*
+import_chunk_VNGCQAMP.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),
+60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_X4L7IYOO.conditionOf)(view);const health=(0,import_chunk_326AAJ65.healthOf)(view,
+condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_EENKPOPM.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-newestMs),queue:(0,import_chunk_326AAJ65.
+queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(view,health),isAwaited:isHeld(view)};return{...facts,
+next:isIdle?import_chunk_I3DEZP3A.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({root,id}){try{return(0,import_chunk_6FXSCCHZ.readWaiters)(
+root,id).some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||(0,import_chunk_X4L7IYOO.isEnded)(state))return null;if(spec.
+timer)return Math.max(0,((0,import_chunk_EENKPOPM.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.
+round((0,import_chunk_X4L7IYOO.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.isFinite(left)?Math.max(0,left):null}function workerWord(view){
+if((0,import_chunk_326AAJ65.findStopped)(view))return"stopped";const{worker}=view.seen;if(worker==="alive")return"alive";if(worker==="unknown")return"unseen";if(view.
+spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{health}){const{spec,state}=view;const ran=(0,
+import_chunk_EENKPOPM.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const expected=spec.run?.expect_ms;if(typeof expected===
+"number"&&ran>expected)return`expected to take ${(0,import_chunk_UNGYPAP3.formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(whole(
+ran))}`;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.deadline_ms;return used<import_chunk_VNGCQAMP.
+lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{view,condition,health,late}=one;if(condition===
+"damaged")return import_chunk_I3DEZP3A.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_attention"&&one.worker!=="stopped")return import_chunk_I3DEZP3A.
+nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||one.isAwaited;return needsLook?import_chunk_I3DEZP3A.nextCommands.observe(
+view.id,option):import_chunk_I3DEZP3A.nextCommands.wait(view.id,option)}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
 
 },
 "./chunk-RDZBCH6S.js": function (module, exports) {
@@ -4743,8 +4743,8 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./dispatch-ULPTJTL7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_PG3VY2TB=load("./chunk-PG3VY2TB.js");var import_chunk_DOH37MC3=load(
+"./dispatch-MHXI5TMN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_OGPG6BL3=load("./chunk-OGPG6BL3.js");var import_chunk_DOH37MC3=load(
 "./chunk-DOH37MC3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
@@ -4780,8 +4780,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_RRKK2KA3.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_PG3VY2TB.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_PG3VY2TB.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_OGPG6BL3.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_OGPG6BL3.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_RRKK2KA3.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_DOH37MC3.locateRoot)({option:parsed.
@@ -5103,12 +5103,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_BL4PUNDN=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-OKIMXQNL.js": function (module, exports) {
+"./help-BAZJHLW2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_NGJTMVWE.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-BPIVGARD.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-ZG4HJTLE.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -5882,88 +5882,82 @@ queueNamed).map(({id})=>id);const seen={place,live:atWork.length,max_live,behind
 seen)}`}}
 
 },
-"./reconcile-S2SV7GFU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_LOO2QKEB.isSettleable,refresh:()=>import_chunk_LOO2QKEB.refresh,refreshAttached:()=>import_chunk_LOO2QKEB.
-refreshAttached});module.exports=stdin_exports;var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load(
-"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load(
-"./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
-"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
-
-},
-"./reconcile-WBETMDKY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_G2KRRUK2=load(
-"./chunk-G2KRRUK2.js");var import_chunk_T3AIJQOH=load("./chunk-T3AIJQOH.js");var import_chunk_3YJRILRR=load("./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load(
+"./reconcile-IA7P4SUL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_QOA7AW3Q=load(
+"./chunk-QOA7AW3Q.js");var import_chunk_T3AIJQOH=load("./chunk-T3AIJQOH.js");var import_chunk_3YJRILRR=load("./chunk-3YJRILRR.js");var import_chunk_U6GN5IUE=load(
 "./chunk-U6GN5IUE.js");var import_chunk_NGJTMVWE=load("./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_6FXSCCHZ=load(
 "./chunk-6FXSCCHZ.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
 "./chunk-NH24TB6P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_PS6MWT7T=load("./chunk-PS6MWT7T.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_X4L7IYOO=load(
-"./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load(
-"./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load(
-"./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
-"node:path");var kept=5;var wanted=["attention","handback","news"];function toldSince(view,since,known,nowMs2){const writtenMs=Math.min((0,import_chunk_S7M4UBSY.
-factsOf)(view.paths.events)?.modifiedMs??nowMs2,nowMs2);const fired=new Map;const changes=new Map;let end;let newestMs=null;new import_chunk_PS6MWT7T.JournalScan(
-view.paths.events).read(event=>{if(!(0,import_chunk_ILRLY4JU.isNumbered)(event))return;const atMs=instantIn(event,writtenMs,nowMs2);newestMs=atMs;const key=`${view.
-id}:${event.seq}`;if(event.type==="ended")end={atMs,event};if(atMs<=since||known.has(key))return;const wake=wakeOf(event);if(wake)add(fired,wake,{id:view.id,key,
-atMs,wake,events:[event],count:1});if(event.type==="worker_replaced"||event.type==="worker_failed"){const{type}=event;changes.set(type,{id:view.id,key,atMs,type,
-count:(changes.get(type)?.count??0)+1})}});const ended=(0,import_chunk_X4L7IYOO.isEnded)(view.state)&&view.damage===null?endOf(view,end,nowMs2):null;const isNew=ended!==
-null&&ended.atMs>since&&!known.has(ended.key);return{fired:[...fired.values(),...isNew?[ended]:[]],changes:[...changes.values()],newestMs}}function endOf(view,end,nowMs2){
-const atMs=end?.atMs??Math.min((0,import_chunk_EENKPOPM.instantOf)(view.state.ended_at)??nowMs2,nowMs2);const key=`${view.id}:${end?.event.seq??view.state.seq}`;
-return{id:view.id,key,atMs,wake:"terminal",events:end?[end.event]:[],count:1}}function add(fired,wake,one){const before=fired.get(wake);const events=[...before?.
-events??[],...one.events].slice(-kept);fired.set(wake,{...one,events,count:(before?.count??0)+1})}function wakeOf({type,wake}){if(type==="ended"||!Array.isArray(
-wake))return void 0;return wanted.find(word=>wake.includes(word))}function instantIn(event,writtenMs,nowMs2){const atMs=(0,import_chunk_EENKPOPM.instantOf)(event.
-at);return atMs===null||atMs>nowMs2?writtenMs:atMs}async function readLooks(root,owner){const read=(0,import_chunk_527JQF7V.readJson)(fileOf(root,owner));const key=knownKey();
-if(read.kind!=="ok"||key===void 0)return[];const{looks,mac}=read.value;if(!Array.isArray(looks)||typeof mac!=="string"||!looks.every(isLook))return[];return(0,import_chunk_L5OZSZHI.
-sameMac)(await(0,import_chunk_L5OZSZHI.macOfAnswer)({what:"looks",owner,looks},key),mac)?looks:[]}async function noteLook(root,owner,{seq,told}){const key=knownKey();
-if(key===void 0)return false;try{const folder=(0,import_chunk_RRKK2KA3.rootPaths)(root).looks;(0,import_chunk_527JQF7V.createFolder)(folder);const facts=(0,import_chunk_S7M4UBSY.
-factsOf)(folder);if(facts?.kind!=="folder"||facts.uid!==process.getuid?.())return false;const others=(await readLooks(root,owner)).filter(one=>one.seq!==seq);const now={
-seq,at_ms:(0,import_chunk_CL3BCQKO.nowMs)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),told:told.slice(-import_chunk_VNGCQAMP.
-lookKeys)};const looks=[...others,now].slice(-import_chunk_VNGCQAMP.looksKept);(0,import_chunk_527JQF7V.writeJson)(fileOf(root,owner),{owner,looks,mac:await(0,import_chunk_L5OZSZHI.
-macOfAnswer)({what:"looks",owner,looks},key)},{sync:false});return true}catch{return false}}function knownKey(){try{return(0,import_chunk_L5OZSZHI.readKey)()}catch{
-return void 0}}function setBackMs(look){if(look.boot_id!==(0,import_chunk_5Z3IZCRM.bootId)())return 0;const drift=(0,import_chunk_CL3BCQKO.nowMs)()-(0,import_chunk_CL3BCQKO.
-monotonicMs)()-(look.at_ms-look.mono_ms);return drift<-driftMs?Math.round(-drift):0}var driftMs=1e3;function fileOf(root,owner){return import_node_path.default.
-join((0,import_chunk_RRKK2KA3.rootPaths)(root).looks,`${(0,import_chunk_L5OZSZHI.hashOf)(JSON.stringify(owner)).slice(0,40)}.json`)}function isLook(value){if(typeof value!==
-"object"||value===null)return false;const{seq,at_ms,mono_ms,boot_id,told}=value;const numbers=[seq,at_ms,mono_ms];if(!numbers.every(one=>Number.isSafeInteger(one)&&
-one>=0))return false;return typeof boot_id==="string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value==="string"&&value.length<
-80&&(0,import_chunk_V5ZZ3YHA.isId)(value.split(":")[0]??"")}async function lookAround(root,owner,given){const now=(0,import_chunk_CL3BCQKO.nowMs)();const looks=await readLooks(
-root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const{ids,older}=findJobs(root.folder,owner,start.since);const fired=[];const changes=[];
-const open=[];for(const id of ids){for(const view of await(0,import_chunk_T3AIJQOH.tryView)(root.folder,id)){if(!(0,import_chunk_T3AIJQOH.isOwnedBy)(view.spec,owner)&&
-view.spec!==null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());fired.push(...told2.fired.map(one=>({...one,view,
-late:(0,import_chunk_G2KRRUK2.lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_X4L7IYOO.isEnded)(view.state)||view.damage!==null)open.push(
-(0,import_chunk_G2KRRUK2.outstanding)(view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];const newest=Math.max(
-start.since,...told.map(one=>Math.floor(one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(newest,now-import_chunk_VNGCQAMP.wakeLagMs));
-const keys=[...start.told,...told.filter(one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.folder,owner,{seq:nextSeq,told:[...new Set(keys)]});
-const shown=new Set(fired.map(one=>one.id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(last,open,fired),setBackMs:start.setBackMs,isBeyond:start.
-isBeyond,fired,changes:changes.sort((a,b)=>a.atMs-b.atMs),lost:fired.flatMap(({id,wake,view})=>wake==="terminal"?lossOf(id,view):[]),outstanding:open.sort(byUrgency),
-uncollected:uncollectedOf(root.folder,owner).filter(id=>!shown.has(id)),older,nextSeq,isKept,isThere:(0,import_chunk_S7M4UBSY.exists)(root.folder)}}function restartOf(last,open,fired){
-if(last!==null&&last.boot_id!==(0,import_chunk_5Z3IZCRM.bootId)())return"since_look";const isLost=fired.some(({view})=>view.state.error?.code==="host_restarted");
-return isLost||open.some(({view})=>view.isOtherBoot)?"since_launch":null}function startOf(looks,given,now){const seq=given??looks.at(-1)?.seq??0;const look=looks.
-findLast(one=>one.seq===seq);const back=look?setBackMs(look):0;const since=Math.max(0,seq-back);const told=new Set(look?.told??[]);return since>now?{since:0,told:new Set,
-setBackMs:back,isBeyond:true}:{since,told,setBackMs:back,isBeyond:false}}function findJobs(root,owner,since){const live=(0,import_chunk_YPCCD7EW.listActive)(root).
-filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder));const isLive=new Set(live);const ended=[];for(const id of(0,import_chunk_YPCCD7EW.
-listJobs)(root)){if(isLive.has(id))continue;const writtenMs=(0,import_chunk_S7M4UBSY.factsOf)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).state)?.modifiedMs??Number.
-POSITIVE_INFINITY;if(writtenMs<since-import_chunk_VNGCQAMP.wakeLagMs||!isOf(root,id,owner))continue;ended.push({id,writtenMs})}ended.sort((a,b)=>b.writtenMs-a.writtenMs);
-return{ids:[...live,...ended.slice(0,import_chunk_VNGCQAMP.wakeJobs).map(one=>one.id)],older:Math.max(0,ended.length-import_chunk_VNGCQAMP.wakeJobs)}}function isOf(root,id,owner){
-if(owner===null)return true;const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===
-owner}function byUrgency(a,b){const calm=one=>Number(one.health.health!=="attention"&&one.late===null);return calm(a)-calm(b)||b.ageMs-a.ageMs}var losses=["host\
-_restarted","worker_lost"];function lossOf(id,{state}){const code=state.error?.code;return code!==void 0&&losses.includes(code)?[{id,code}]:[]}var unread=["done",
-"failed","timed_out","crashed"];function uncollectedOf(root,owner){return(0,import_chunk_YPCCD7EW.listJobs)(root).slice(0,import_chunk_VNGCQAMP.wakeJobs).filter(
-id=>{const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);if(id.startsWith("timer-")||(0,import_chunk_S7M4UBSY.exists)(paths.marker)||(0,import_chunk_S7M4UBSY.
-exists)(paths.collected)||!isOf(root,id,owner))return false;const state=(0,import_chunk_EENKPOPM.readState)(paths);return state.kind==="ok"&&unread.includes(state.
-value.state)})}function firedWords(fired){if(fired.wake!=="terminal")return`${fired.wake}${fired.count>1?` (${fired.count} of them, the newest)`:""}: ${eventsWords(
-fired)}`;const{state,spec}=fired.view;const word=spec?.timer&&state.state==="done"?"due":state.state;const facts=[word,state.exit_code===null||state.exit_code===
-0?null:`exit ${state.exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)}`,state.warnings.
-length===0?null:`${state.warnings.length} warnings`];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_3YJRILRR.whatOf)(fired.view),120)}`}
-function eventsWords({events,wake}){if(wake==="handback")return events.map(event=>eventWords(event)).join(", ");return events.length===0?"":eventWords(events.at(
--1))}function eventWords(event){const{name,reason,message,evidence,word}=event;const said=event.type==="handback"?[name]:[reason,message,evidence,word];return line(
-said.find(one=>typeof one==="string"&&one.trim()!=="")??event.type,120)}function nextOfFired({wake,late,view,id},root){if(late!==null)return null;if(wake!=="ter\
-minal")return import_chunk_I3DEZP3A.nextCommands.observe(id,root.option);return view.spec?.timer&&view.state.state==="done"&&view.state.error===null?null:import_chunk_I3DEZP3A.
-nextCommands.result(id,root.option)}function subjectWords({view}){return line((0,import_chunk_3YJRILRR.whatOf)(view),120)}function standingWords(one){const{view,
+"./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_PS6MWT7T=load(
+"./chunk-PS6MWT7T.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load("./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load(
+"./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load("./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load(
+"./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load("./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var kept=5;var wanted=["attention","handback","news"];function toldSince(view,since,known,nowMs2){
+const writtenMs=Math.min((0,import_chunk_S7M4UBSY.factsOf)(view.paths.events)?.modifiedMs??nowMs2,nowMs2);const fired=new Map;const changes=new Map;let end;let newestMs=null;
+new import_chunk_PS6MWT7T.JournalScan(view.paths.events).read(event=>{if(!(0,import_chunk_ILRLY4JU.isNumbered)(event))return;const atMs=instantIn(event,writtenMs,
+nowMs2);newestMs=atMs;const key=`${view.id}:${event.seq}`;if(event.type==="ended")end={atMs,event};if(atMs<=since||known.has(key))return;const wake=wakeOf(event);
+if(wake)add(fired,wake,{id:view.id,key,atMs,wake,events:[event],count:1});if(event.type==="worker_replaced"||event.type==="worker_failed"){const{type}=event;changes.
+set(type,{id:view.id,key,atMs,type,count:(changes.get(type)?.count??0)+1})}});const ended=(0,import_chunk_X4L7IYOO.isEnded)(view.state)&&view.damage===null?endOf(
+view,end,nowMs2):null;const isNew=ended!==null&&ended.atMs>since&&!known.has(ended.key);return{fired:[...fired.values(),...isNew?[ended]:[]],changes:[...changes.
+values()],newestMs}}function endOf(view,end,nowMs2){const atMs=end?.atMs??Math.min((0,import_chunk_EENKPOPM.instantOf)(view.state.ended_at)??nowMs2,nowMs2);const key=`${view.
+id}:${end?.event.seq??view.state.seq}`;return{id:view.id,key,atMs,wake:"terminal",events:end?[end.event]:[],count:1}}function add(fired,wake,one){const before=fired.
+get(wake);const events=[...before?.events??[],...one.events].slice(-kept);fired.set(wake,{...one,events,count:(before?.count??0)+1})}function wakeOf({type,wake}){
+if(type==="ended"||!Array.isArray(wake))return void 0;return wanted.find(word=>wake.includes(word))}function instantIn(event,writtenMs,nowMs2){const atMs=(0,import_chunk_EENKPOPM.
+instantOf)(event.at);return atMs===null||atMs>nowMs2?writtenMs:atMs}async function readLooks(root,owner){const read=(0,import_chunk_527JQF7V.readJson)(fileOf(root,
+owner));const key=knownKey();if(read.kind!=="ok"||key===void 0)return[];const{looks,mac}=read.value;if(!Array.isArray(looks)||typeof mac!=="string"||!looks.every(
+isLook))return[];return(0,import_chunk_L5OZSZHI.sameMac)(await(0,import_chunk_L5OZSZHI.macOfAnswer)({what:"looks",owner,looks},key),mac)?looks:[]}async function noteLook(root,owner,{
+seq,told}){const key=knownKey();if(key===void 0)return false;try{const folder=(0,import_chunk_RRKK2KA3.rootPaths)(root).looks;(0,import_chunk_527JQF7V.createFolder)(
+folder);const facts=(0,import_chunk_S7M4UBSY.factsOf)(folder);if(facts?.kind!=="folder"||facts.uid!==process.getuid?.())return false;const others=(await readLooks(
+root,owner)).filter(one=>one.seq!==seq);const now={seq,at_ms:(0,import_chunk_CL3BCQKO.nowMs)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),boot_id:(0,import_chunk_5Z3IZCRM.
+bootId)(),told:told.slice(-import_chunk_VNGCQAMP.lookKeys)};const looks=[...others,now].slice(-import_chunk_VNGCQAMP.looksKept);(0,import_chunk_527JQF7V.writeJson)(
+fileOf(root,owner),{owner,looks,mac:await(0,import_chunk_L5OZSZHI.macOfAnswer)({what:"looks",owner,looks},key)},{sync:false});return true}catch{return false}}function knownKey(){
+try{return(0,import_chunk_L5OZSZHI.readKey)()}catch{return void 0}}function setBackMs(look){if(look.boot_id!==(0,import_chunk_5Z3IZCRM.bootId)())return 0;const drift=(0,
+import_chunk_CL3BCQKO.nowMs)()-(0,import_chunk_CL3BCQKO.monotonicMs)()-(look.at_ms-look.mono_ms);return drift<-driftMs?Math.round(-drift):0}var driftMs=1e3;function fileOf(root,owner){
+return import_node_path.default.join((0,import_chunk_RRKK2KA3.rootPaths)(root).looks,`${(0,import_chunk_L5OZSZHI.hashOf)(JSON.stringify(owner)).slice(0,40)}.jso\
+n`)}function isLook(value){if(typeof value!=="object"||value===null)return false;const{seq,at_ms,mono_ms,boot_id,told}=value;const numbers=[seq,at_ms,mono_ms];if(!numbers.
+every(one=>Number.isSafeInteger(one)&&one>=0))return false;return typeof boot_id==="string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value===
+"string"&&value.length<80&&(0,import_chunk_V5ZZ3YHA.isId)(value.split(":")[0]??"")}async function lookAround(root,owner,given){const now=(0,import_chunk_CL3BCQKO.
+nowMs)();const looks=await readLooks(root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const{ids,older}=findJobs(root.folder,
+owner,start.since);const fired=[];const changes=[];const open=[];for(const id of ids){for(const view of await(0,import_chunk_T3AIJQOH.tryView)(root.folder,id)){
+if(!(0,import_chunk_T3AIJQOH.isOwnedBy)(view.spec,owner)&&view.spec!==null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());
+fired.push(...told2.fired.map(one=>({...one,view,late:(0,import_chunk_QOA7AW3Q.lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_X4L7IYOO.
+isEnded)(view.state)||view.damage!==null)open.push((0,import_chunk_QOA7AW3Q.outstanding)(view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[
+...fired,...changes];const newest=Math.max(start.since,...told.map(one=>Math.floor(one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(
+newest,now-import_chunk_VNGCQAMP.wakeLagMs));const keys=[...start.told,...told.filter(one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.
+folder,owner,{seq:nextSeq,told:[...new Set(keys)]});const shown=new Set(fired.map(one=>one.id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(
+last,open,fired),setBackMs:start.setBackMs,isBeyond:start.isBeyond,fired,changes:changes.sort((a,b)=>a.atMs-b.atMs),lost:fired.flatMap(({id,wake,view})=>wake===
+"terminal"?lossOf(id,view):[]),outstanding:open.sort(byUrgency),uncollected:uncollectedOf(root.folder,owner).filter(id=>!shown.has(id)),older,nextSeq,isKept,isThere:(0,
+import_chunk_S7M4UBSY.exists)(root.folder)}}function restartOf(last,open,fired){if(last!==null&&last.boot_id!==(0,import_chunk_5Z3IZCRM.bootId)())return"since_l\
+ook";const isLost=fired.some(({view})=>view.state.error?.code==="host_restarted");return isLost||open.some(({view})=>view.isOtherBoot)?"since_launch":null}function startOf(looks,given,now){
+const seq=given??looks.at(-1)?.seq??0;const look=looks.findLast(one=>one.seq===seq);const back=look?setBackMs(look):0;const since=Math.max(0,seq-back);const told=new Set(
+look?.told??[]);return since>now?{since:0,told:new Set,setBackMs:back,isBeyond:true}:{since,told,setBackMs:back,isBeyond:false}}function findJobs(root,owner,since){
+const live=(0,import_chunk_YPCCD7EW.listActive)(root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_RRKK2KA3.jobPaths)(root,id).folder));const isLive=new Set(
+live);const ended=[];for(const id of(0,import_chunk_YPCCD7EW.listJobs)(root)){if(isLive.has(id))continue;const writtenMs=(0,import_chunk_S7M4UBSY.factsOf)((0,import_chunk_RRKK2KA3.
+jobPaths)(root,id).state)?.modifiedMs??Number.POSITIVE_INFINITY;if(writtenMs<since-import_chunk_VNGCQAMP.wakeLagMs||!isOf(root,id,owner))continue;ended.push({id,
+writtenMs})}ended.sort((a,b)=>b.writtenMs-a.writtenMs);return{ids:[...live,...ended.slice(0,import_chunk_VNGCQAMP.wakeJobs).map(one=>one.id)],older:Math.max(0,ended.
+length-import_chunk_VNGCQAMP.wakeJobs)}}function isOf(root,id,owner){if(owner===null)return true;const spec=(0,import_chunk_EENKPOPM.readSpec)((0,import_chunk_RRKK2KA3.
+jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===owner}function byUrgency(a,b){const calm=one=>Number(one.health.health!=="attention"&&one.late===
+null);return calm(a)-calm(b)||b.ageMs-a.ageMs}var losses=["host_restarted","worker_lost"];function lossOf(id,{state}){const code=state.error?.code;return code!==
+void 0&&losses.includes(code)?[{id,code}]:[]}var unread=["done","failed","timed_out","crashed"];function uncollectedOf(root,owner){return(0,import_chunk_YPCCD7EW.
+listJobs)(root).slice(0,import_chunk_VNGCQAMP.wakeJobs).filter(id=>{const paths=(0,import_chunk_RRKK2KA3.jobPaths)(root,id);if(id.startsWith("timer-")||(0,import_chunk_S7M4UBSY.
+exists)(paths.marker)||(0,import_chunk_S7M4UBSY.exists)(paths.collected)||!isOf(root,id,owner))return false;const state=(0,import_chunk_EENKPOPM.readState)(paths);
+return state.kind==="ok"&&unread.includes(state.value.state)})}function firedWords(fired){if(fired.wake!=="terminal")return`${fired.wake}${fired.count>1?` (${countWords(
+fired)})`:""}: ${eventsWords(fired)}`;const{state,spec}=fired.view;const word=spec?.timer&&state.state==="done"?"due":state.state;const facts=[word,state.exit_code===
+null||state.exit_code===0?null:`exit ${state.exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)}`,
+state.warnings.length===0?null:`${state.warnings.length} warnings`];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_3YJRILRR.whatOf)(
+fired.view),120)}`}function countWords({wake,count,events}){if(wake!=="handback")return`${count} of them, the newest`;return count>events.length?`${count} files\
+, the newest`:`${count} files`}function eventsWords({events,wake}){if(wake==="handback")return events.map(event=>eventWords(event)).join(", ");return events.length===
+0?"":eventWords(events.at(-1))}function eventWords(event){const{name,reason,message,evidence,word}=event;const said=event.type==="handback"?[name]:[reason,message,
+evidence,word];return line(said.find(one=>typeof one==="string"&&one.trim()!=="")??event.type,120)}function nextOfFired(fired,root){const{wake,late,view,id}=fired;
+if(wake==="handback")return late?.kind==="duplicate"?null:readFiles(fired);if(late!==null)return null;if(wake!=="terminal")return import_chunk_I3DEZP3A.nextCommands.
+observe(id,root.option);const isReminder=view.spec?.timer&&view.state.state==="done"&&view.state.error===null;return isReminder?null:import_chunk_I3DEZP3A.nextCommands.
+result(id,root.option)}function readFiles({events,view}){const dir=view.spec?.handback?.dir;const names=events.map(({name})=>name).filter(name=>typeof name==="s\
+tring"&&(0,import_chunk_JXOSR2SG.isHandback)(name));if(typeof dir!=="string"||names.length===0)return null;return(0,import_chunk_GEPPUING.quoteWords)(["cat",...new Set(
+names.map(name=>`${dir}/${name}`))])}function subjectWords({view}){return line((0,import_chunk_3YJRILRR.whatOf)(view),120)}function standingWords(one){const{view,
 health,worker,lastEventMs,queue,leftMs}=one;const timer=view.spec?.timer;const facts=[one.condition==="damaged"?"damaged":view.state.state,queue===null?null:queueWords(
 queue),timer?`due ${(0,import_chunk_NH24TB6P.dueWords)(timer).split(", ").at(-1)}`:queue?null:health.health,`${(0,import_chunk_UNGYPAP3.formatAge)(one.ageMs)} o\
 ld`,leftMs===null||timer?null:`${(0,import_chunk_UNGYPAP3.formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,lastEventMs===null?
@@ -6023,9 +6017,19 @@ variables.owner()??null;const seen=await lookAround(root,owner,input.count("sinc
 json:wakeDocument(seen,root)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-BPIVGARD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_PG3VY2TB.commandNames,loadCommand:()=>import_chunk_PG3VY2TB.loadCommand});module.exports=
-stdin_exports;var import_chunk_PG3VY2TB=load("./chunk-PG3VY2TB.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./reconcile-S2SV7GFU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_LOO2QKEB.isSettleable,refresh:()=>import_chunk_LOO2QKEB.refresh,refreshAttached:()=>import_chunk_LOO2QKEB.
+refreshAttached});module.exports=stdin_exports;var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_X4L7IYOO=load("./chunk-X4L7IYOO.js");var import_chunk_L5OZSZHI=load(
+"./chunk-L5OZSZHI.js");var import_chunk_EENKPOPM=load("./chunk-EENKPOPM.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_VNGCQAMP=load(
+"./chunk-VNGCQAMP.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_RRKK2KA3=load("./chunk-RRKK2KA3.js");var import_chunk_TUOBAW6V=load("./chunk-TUOBAW6V.js");var import_chunk_ILIZNOH4=load(
+"./chunk-ILIZNOH4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_527JQF7V=load("./chunk-527JQF7V.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./registry-ZG4HJTLE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_OGPG6BL3.commandNames,loadCommand:()=>import_chunk_OGPG6BL3.loadCommand});module.exports=
+stdin_exports;var import_chunk_OGPG6BL3=load("./chunk-OGPG6BL3.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-7RJWNCIB.js": function (module, exports) {
@@ -6559,7 +6563,7 @@ makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix 
 ask-17"]});
 
 },
-"./status-KPE7ZS72.js": function (module, exports) {
+"./status-JRS6LOAL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_T3AIJQOH=load("./chunk-T3AIJQOH.js");var import_chunk_NGJTMVWE=load(
 "./chunk-NGJTMVWE.js");var import_chunk_DOH37MC3=load("./chunk-DOH37MC3.js");var import_chunk_LOO2QKEB=load("./chunk-LOO2QKEB.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
@@ -6590,7 +6594,7 @@ find(word=>!import_chunk_EENKPOPM.kinds.includes(word));if(unknown===void 0)retu
 stringify(unknown)}: allowed are ${import_chunk_EENKPOPM.kinds.join(", ")}, with commas between`)}function recentOf(input){return input.has("active")?0:input.count(
 "recent")??recentDefault}async function shown(context,root,input,views){if(input.has("json")){const{isoNow}=await Promise.resolve().then(()=>load("./clock-EAERT\
 S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-KJSGK5AY.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
-rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-GMMYW6TA.js"))).lanesOf(views,root)}
+rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-U46GCI6N.js"))).lanesOf(views,root)}
 `};if(views.length===0)return{out:`no jobs in ${root.folder}
 `};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-ZHND5DUN.js"))).treeOf(root.folder,views,context.width)}
 `};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-EVXYSISM.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_ILIZNOH4.
@@ -6604,8 +6608,8 @@ USIZL3.js"));return watchStatus(context,{...choice,root:root.folder,id:word===vo
 "every")})}
 
 },
-"./status-markdown-GMMYW6TA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_G2KRRUK2=load("./chunk-G2KRRUK2.js");var import_chunk_6FXSCCHZ=load(
+"./status-markdown-U46GCI6N.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_QOA7AW3Q=load("./chunk-QOA7AW3Q.js");var import_chunk_6FXSCCHZ=load(
 "./chunk-6FXSCCHZ.js");var import_chunk_7MO73M4R=load("./chunk-7MO73M4R.js");var import_chunk_326AAJ65=load("./chunk-326AAJ65.js");var import_chunk_NH24TB6P=load(
 "./chunk-NH24TB6P.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_I3DEZP3A=load("./chunk-I3DEZP3A.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_YPCCD7EW=load("./chunk-YPCCD7EW.js");var import_chunk_GEPPUING=load(
@@ -6618,12 +6622,12 @@ USIZL3.js"));return watchStatus(context,{...choice,root:root.folder,id:word===vo
 map(()=>"---"),...views.map(view=>rowOf(view,root))];const table=rows.map(row=>`| ${row.join(" | ")} |`).join("\n");return`Jobs at ${(0,import_chunk_CL3BCQKO.isoNow)()}\
  (local ${(0,import_chunk_CL3BCQKO.localOf)((0,import_chunk_CL3BCQKO.nowMs)())}), state in ${code(root.folder)}
 
-${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_X4L7IYOO.isEnded)(state);const left=(0,import_chunk_G2KRRUK2.leftOf)(view);
+${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_X4L7IYOO.isEnded)(state);const left=(0,import_chunk_QOA7AW3Q.leftOf)(view);
 const age=(0,import_chunk_EENKPOPM.ageOf)(isOver?state.ended_at:state.created_at,(0,import_chunk_CL3BCQKO.nowMs)());return[view.id,cell(spec?.owner),cell(spec?.
 label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_326AAJ65.healthOf)(view,(0,import_chunk_X4L7IYOO.
 conditionOf)(view)).health,age===null?"-":`${(0,import_chunk_UNGYPAP3.formatAge)(age)}${isOver?" ago":""}`,left===null?"-":`${spec?.timer?"due in ":""}${(0,import_chunk_UNGYPAP3.
 formatDuration)(Math.max(1e3,Math.floor(left/1e3)*1e3))}`,nextOf(view,root)]}function nextOf(view,root){if(!(0,import_chunk_X4L7IYOO.isEnded)(view.state)||view.
-damage!==null)return code((0,import_chunk_G2KRRUK2.outstanding)(view,null,root.option).next);return(0,import_chunk_7MO73M4R.isCollected)(view)?"-":code(import_chunk_I3DEZP3A.
+damage!==null)return code((0,import_chunk_QOA7AW3Q.outstanding)(view,null,root.option).next);return(0,import_chunk_7MO73M4R.isCollected)(view)?"-":code(import_chunk_I3DEZP3A.
 nextCommands.result(view.id,root.option))}function cell(text){const plain=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text??"").replace(
 /\s+/g," ").trim(),120);if(plain==="")return"-";return plain.replaceAll("&","&amp;").replaceAll("<","&lt;").replaceAll(">","&gt;").replace(/[\\`*_{}[\]()#+!|~$:@]/g,
 "\\$&")}function code(text){const plain=(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ");const longest=Math.max(0,...[...plain.matchAll(/`+/g)].map(

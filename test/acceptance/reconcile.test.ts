@@ -10,6 +10,7 @@ import test from 'node:test';
 import { builtFile, parseReply, type RunOptions, run, start } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { killNow, killSupervision, launch, launchHeld } from '../helpers/jobs.ts';
+import { makeStaff } from '../helpers/staff.ts';
 import { testNode } from '../helpers/test-node.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 
@@ -279,6 +280,25 @@ test('a queued job is told with its place and whom it waits for; a wait that hol
     after.fired.map(({ id }) => id),
     [first.id, second.id],
   );
+});
+
+test('what an agent handed back is named, with the command that reads it, also after its end', async (t) => {
+  const workspace = makeWorkspace(t);
+  const staff = makeStaff(workspace);
+  const dir = join(workspace.base, 'hand over');
+  staff.act(`printf one > "$JOB_HANDBACK/01-question.md"; printf two > "$JOB_HANDBACK/02-blocked.md"; echo answer`);
+  const job = await staff.launch('staffer', ['--handback', dir, '--prompt', 'x']);
+  await eventually('its end', () => job.has('state.json') && job.state().ended_at !== null, { limitMs: 30_000 });
+  const { fired } = await look(workspace);
+  assert.deepEqual(
+    fired.map(({ wake, late }) => [wake, late?.kind ?? null]),
+    [
+      ['handback', 'late'],
+      ['terminal', null],
+    ],
+  );
+  assert.match(fired[0]?.what ?? '', /^handback \(2 files\): 01-question.md, 02-blocked.md$/);
+  assert.equal(fired[0]?.next, `cat '${dir}/01-question.md' '${dir}/02-blocked.md'`);
 });
 
 test('thirty jobs, hostile labels and long reasons: one screen, 16 KiB, and what is missing is counted', async (t) => {

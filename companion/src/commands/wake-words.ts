@@ -3,6 +3,8 @@
 import { formatAge, formatDuration } from '../core/duration.ts';
 import type { JobEvent } from '../core/events.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
+import { isHandback } from '../core/handback.ts';
+import { quoteWords } from '../core/shell-words.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import type { OnWake } from '../jobs/on-wake.ts';
 import type { Outstanding } from '../jobs/outstanding.ts';
@@ -15,7 +17,7 @@ type Fired = OnWake['fired'][number];
 /** `done, exit 0, took 2m5s: build the site`. */
 export function firedWords(fired: Fired): string {
   if (fired.wake !== 'terminal')
-    return `${fired.wake}${fired.count > 1 ? ` (${fired.count} of them, the newest)` : ''}: ${eventsWords(fired)}`;
+    return `${fired.wake}${fired.count > 1 ? ` (${countWords(fired)})` : ''}: ${eventsWords(fired)}`;
   const { state, spec } = fired.view;
   const word = spec?.timer && state.state === 'done' ? 'due' : state.state;
   const facts = [
@@ -25,6 +27,11 @@ export function firedWords(fired: Fired): string {
     state.warnings.length === 0 ? null : `${state.warnings.length} warnings`,
   ];
   return `${facts.filter((one) => one !== null).join(', ')}: ${line(whatOf(fired.view), 120)}`;
+}
+
+function countWords({ wake, count, events }: Fired): string {
+  if (wake !== 'handback') return `${count} of them, the newest`;
+  return count > events.length ? `${count} files, the newest` : `${count} files`;
 }
 
 /** Of hand-backs each file has a name; of everything else the newest says it. */
@@ -40,12 +47,24 @@ function eventWords(event: JobEvent): string {
 }
 
 /** What is to be done about it; null when it was read, or is to be ignored. */
-export function nextOfFired({ wake, late, view, id }: Fired, root: StateRoot): string | null {
+export function nextOfFired(fired: Fired, root: StateRoot): string | null {
+  const { wake, late, view, id } = fired;
+  // An agent that asks ends its turn: its files count also when it has ended.
+  if (wake === 'handback') return late?.kind === 'duplicate' ? null : readFiles(fired);
   if (late !== null) return null;
   if (wake !== 'terminal') return nextCommands.observe(id, root.option);
-  return view.spec?.timer && view.state.state === 'done' && view.state.error === null
-    ? null
-    : nextCommands.result(id, root.option);
+  const isReminder = view.spec?.timer && view.state.state === 'done' && view.state.error === null;
+  return isReminder ? null : nextCommands.result(id, root.option);
+}
+
+/** By the launcher's own word on where they lie; the job may have written the names. */
+function readFiles({ events, view }: Fired): string | null {
+  const dir = view.spec?.handback?.dir;
+  const names = events
+    .map(({ name }) => name)
+    .filter((name): name is string => typeof name === 'string' && isHandback(name));
+  if (typeof dir !== 'string' || names.length === 0) return null;
+  return quoteWords(['cat', ...new Set(names.map((name) => `${dir}/${name}`))]);
 }
 
 /** What it is about. */

@@ -30,7 +30,10 @@ export function lateOf(fired: Fired, view: View): Late | null {
 
 function lateEvent(fired: Fired, view: View): Late | null {
   if (isEnded(view.state))
-    return { kind: 'late', words: `its job has ended since (${view.state.state}); go by the end, not by this` };
+    return {
+      kind: 'late',
+      words: `its job has ended since (${view.state.state}); ${fired.wake === 'handback' ? 'what it left is to be read with its end' : 'go by the end, not by this'}`,
+    };
   const told = lastCollectedSeq(view);
   const newest = fired.events.at(-1)?.seq ?? 0;
   if (told === null || newest > told) return null;
