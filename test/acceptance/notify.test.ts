@@ -11,12 +11,13 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  symlinkSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { Spec } from '../../companion/src/core/job.ts';
+import { macOf } from '../../companion/src/store/mac.ts';
 import { parseReply, run, start } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {
@@ -160,36 +161,83 @@ test('a worker killed before it published: the reader that settles the job has i
   );
 });
 
+/** As a worker leaves it that was killed after it published the end and before it told it. */
+async function makeUntold(workspace: Workspace, { file, option }: ReturnType<typeof telling>): Promise<Job> {
+  const job = await launch(workspace, [...option, '--', 'true']);
+  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+  await untilNotified(job);
+  await killNow('the worker', job.identity('worker'));
+  rmSync(job.path('notices'), { recursive: true });
+  rmSync(file);
+  return job;
+}
+
 test('a worker killed after it published and before it told: the next reader has it told, once', async (t) => {
   const workspace = makeWorkspace(t);
   const told = telling(workspace);
-  const job = await launchHeld(workspace, { options: told.option });
-  // It stops just where it would tell: a link in the place of the claims, which nobody writes through.
-  const worker = job.identity('worker');
-  symlinkSync(workspace.base, job.path('notices'));
-  job.release();
-  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
-  await eventually('the worker to have given up', () => !isAlive(worker));
-  assert.deepEqual(told.notices(), []);
-  execFileSync('rm', [job.path('notices')]);
+  const job = await makeUntold(workspace, told);
   await Promise.all(Array.from({ length: 20 }, () => run(workspace, ['observe', job.id])));
-  await untilNotified(job);
+  await eventually('the event', () => job.events('notified').length === 2);
+  await run(workspace, ['observe', job.id]);
   assert.equal(told.notices().length, 1);
 });
 
 test('twenty processes that would tell the same end at once tell it once', async (t) => {
   const workspace = makeWorkspace(t);
   const told = telling(workspace);
-  const job = await launchHeld(workspace, { options: told.option });
-  const worker = job.identity('worker');
-  symlinkSync(workspace.base, job.path('notices'));
-  job.release();
-  await eventually('the worker to have given up', () => !isAlive(worker));
-  execFileSync('rm', [job.path('notices')]);
+  const job = await makeUntold(workspace, told);
   const words = ['_notify', workspace.path('.job-state'), job.id];
   const replies = await Promise.all(Array.from({ length: 20 }, () => run(workspace, words)));
   assert.ok(replies.every(({ code, stdout }) => code === 0 && stdout === ''));
-  assert.deepEqual([told.notices().length, job.events('notified').length], [1, 1]);
+  assert.deepEqual([told.notices().length, job.events('notified').length], [1, 2]);
+  assert.deepEqual(readdirSync(job.path('notices')), ['end']);
+});
+
+for (const [what, plant] of [
+  ['a file in the place of the claims', 'echo x >notices'],
+  ['a link in the place of the claims', 'ln -s "$ASIDE" notices'],
+  ['a link to nothing in the place of the claims', 'ln -s /no/such/place notices'],
+  ['a file in the place of the claim', 'mkdir notices; echo x >notices/end'],
+  ['a link in the place of the claim', 'mkdir notices; ln -s "$ASIDE/by" notices/end'],
+  ['a folder as older releases made it', 'mkdir -p notices/end; echo 0123456789abcdef >notices/end/by'],
+  ['a FIFO in the place of the claim', 'mkdir notices; mkfifo notices/end'],
+  ['a claim that looks like one', `mkdir notices; echo "0123456789abcdef ${'0'.repeat(64)}" >notices/end`],
+] as const) {
+  test(`${what}, made by the job, silences nobody and is written through by nobody`, async (t) => {
+    const workspace = makeWorkspace(t);
+    const told = telling(workspace);
+    const aside = join(workspace.base, 'aside');
+    mkdirSync(aside);
+    const script = `cd "${workspace.path('.job-state')}/jobs/$JOB_ID" && ${plant}`;
+    const job = await launch(workspace, [...told.option, '--', 'sh', '-c', script], { env: { ASIDE: aside } });
+    assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+    await untilNotified(job);
+    await eventually('the worker to be gone', () => !isAlive(job.identity('worker')));
+    await run(workspace, ['observe', job.id]);
+    assert.deepEqual(
+      told.notices().map(({ event }) => event.type),
+      ['ended'],
+    );
+    assert.equal(job.events('notified').length, 1);
+    assert.deepEqual(readdirSync(aside), []);
+  });
+}
+
+test('a job of an older release, whose claims are folders, is not told again', async (t) => {
+  const workspace = makeWorkspace(t);
+  const told = telling(workspace);
+  const job = await makeUntold(workspace, told);
+  const { sealed_notices: _, mac: __, ...old } = job.json<Spec>('spec.json');
+  const key = readFileSync(join(workspace.home, '.config/job-companion/key'), 'utf8').trim();
+  writeFileSync(job.path('spec.json'), `${JSON.stringify({ ...old, mac: await macOf(old, key) })}\n`);
+  mkdirSync(job.path('notices/end'), { recursive: true });
+  await run(workspace, ['_notify', workspace.path('.job-state'), job.id]);
+  await run(workspace, ['observe', job.id]);
+  assert.deepEqual(told.notices(), []);
+  // Without a claim it is, so that the record was believed.
+  rmSync(job.path('notices'), { recursive: true });
+  await run(workspace, ['_notify', workspace.path('.job-state'), job.id]);
+  assert.equal(told.notices().length, 1);
 });
 
 test('a worker killed while its notifier runs: told once, and the notifier ends by itself', async (t) => {

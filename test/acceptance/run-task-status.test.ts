@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
 import type { JobState } from '../../companion/src/core/job.ts';
 import { parseReply, run } from '../helpers/companion.ts';
@@ -21,6 +22,7 @@ import {
   untilGone,
 } from '../helpers/jobs.ts';
 import { type Identity, isAlive, killByIdentity, readIdentity } from '../helpers/process.ts';
+import { makeStaff } from '../helpers/staff.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 
 test('a task that ends while its launcher watches is told with its own exit code', async (t) => {
@@ -74,8 +76,8 @@ test('the guard ends no more than that when no worker lives, and touches no othe
   await untilGone('the launcher', child);
   await untilGone('the shim', shim);
   assert.deepEqual([isAlive(task), isAlive(other.identity('child'))], [true, true]);
-  // A reader publishes it, and asks.
-  await run(workspace, ['observe', job.id]);
+  // Whoever waits publishes it, and asks.
+  assert.equal((await run(workspace, ['wait', job.id])).code, 3);
   const state = job.state();
   assert.deepEqual([state.state, state.error?.code, state.reconciled], ['timed_out', 'hard_timeout', true]);
   checkLeft(state, task, 'hard_timeout');
@@ -88,11 +90,44 @@ test('a reader that settles a job of which everything is lost leaves the task al
   const workspace = makeWorkspace(t);
   const { job, task, child } = await launchTask(workspace);
   await killSupervision(job);
-  await run(workspace, ['observe', job.id]);
+  // Whoever only looks leaves the question, and the end, to `wait`.
+  const looked = await run(workspace, ['observe', job.id]);
+  const { reason, next } = parseReply<{ reason: string; next: { wait: string } }>(looked);
+  assert.equal(looked.code, 2);
+  assert.match(reason, /it is over, and how its task stands was not asked yet; the next wait asks/);
+  assert.match(next.wait, new RegExp(` wait ${job.id} `));
+  assert.equal((await run(workspace, ['wait', job.id])).code, 3);
   const state = job.state();
   assert.deepEqual([state.state, state.error?.code], ['crashed', 'worker_lost']);
   assert.deepEqual([isAlive(child), isAlive(task)], [false, true]);
   checkLeft(state, task, 'worker_lost');
+});
+
+test('a status command that hangs keeps nobody waiting who only looks, launches or comes too late to cancel', async (t) => {
+  const workspace = makeWorkspace(t);
+  const asked = join(workspace.base, 'asked');
+  const line = `echo x >>'${asked}'; exec sleep 1000`;
+  const job = await launchHeld(workspace, { options: ['--status-cmd', line, '--identity', 't1'] });
+  const worker = job.identity('worker');
+  killByIdentity(worker, 'SIGSTOP');
+  job.release();
+  await eventually('the end on disk', () => job.has('exit.json'));
+  await killNow('the worker', worker);
+  for (const words of [
+    ['observe', job.id],
+    ['status', job.id],
+  ])
+    assert.equal((await run(workspace, words)).code, 2);
+  const canceled = await run(workspace, ['cancel', job.id]);
+  assert.equal(canceled.code, 1);
+  assert.match(canceled.stderr, /its command has ended; how its task stands was not asked yet/);
+  assert.match(canceled.stderr, new RegExp(` wait ${job.id}`));
+  const staff = makeStaff(workspace);
+  assert.equal((await staff.staff('staffer')).code, 0);
+  assert.deepEqual([existsSync(asked), job.has('cancel.json'), job.state().state], [false, false, 'running']);
+  // It is asked by whoever waits.
+  const { code } = await run(workspace, ['wait', job.id], { limitMs: 120_000 });
+  assert.deepEqual([code, job.state().task_status, readFileSync(asked, 'utf8')], [0, 'unknown', 'x\n']);
 });
 
 test('what a launcher leaves in its own session is ended with it, and what it leaves at its own end is kept', async (t) => {

@@ -45,6 +45,12 @@ export const cancel: Command = {
         : { code: exitCodes.done, out, notes: taskNotes(reply.view) };
     }
     if (reply.result === 'ended_before' || isEnded(state)) {
+      if (!isEnded(state))
+        throw new FaultError(
+          'preflight',
+          `cannot cancel job ${id}: its command has ended; how its task stands was not asked yet`,
+          nextCommands.wait(id, root.option),
+        );
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : '';
       throw new FaultError(
         'preflight',

@@ -2,7 +2,7 @@
 import { exitCodeOf } from '../core/exit-codes.ts';
 import { requireNewest } from '../jobs/latest.ts';
 import { observation } from '../jobs/observation.ts';
-import { refresh } from '../jobs/reconcile.ts';
+import { refreshUnasked } from '../jobs/reconcile.ts';
 import { variables } from '../platform/env.ts';
 import { findJob } from '../store/catalog.ts';
 import { checkRoot } from '../store/root.ts';
@@ -34,7 +34,7 @@ export const observe: Command = {
     const owner = input.text('owner') ?? variables.owner() ?? null;
     const id =
       input.words[0] === undefined ? requireNewest(root, owner, 'a job to observe').id : findJob(root, input.words[0]);
-    const view = await refresh(root.folder, id);
+    const view = await refreshUnasked(root.folder, id);
     return {
       code: exitCodeOf(view.state.state),
       json: observation(view, { afterSeq: input.count('after-seq') ?? null, root }),

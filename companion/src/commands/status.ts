@@ -111,8 +111,8 @@ async function shown(
 
 async function showOne(root: StateRoot, word: string, isJson: boolean): Promise<Reply> {
   const { findJob } = await import('../store/catalog.ts');
-  const { refresh } = await import('../jobs/reconcile.ts');
-  const view = await refresh(root.folder, findJob(root, word));
+  const { refreshUnasked } = await import('../jobs/reconcile.ts');
+  const view = await refreshUnasked(root.folder, findJob(root, word));
   const code = exitCodeOf(view.state.state);
   if (!isJson) return { code, out: (await import('./status-page.ts')).pageOf(view, root) };
   const { observation } = await import('../jobs/observation.ts');

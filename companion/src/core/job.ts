@@ -115,6 +115,8 @@ export interface Spec {
   timer?: TimerPart | null;
   /** Program and arguments that are told of the end and of each new cause for attention; from the caller or the user's own config. */
   notify?: string[] | null;
+  /** The claims of its notices are sealed with the user's key. */
+  sealed_notices?: true;
   /** What the caller decided beforehand to do about a stall; repeated with every attention. */
   on_stall?: string | null;
   /** It is started when fewer jobs than this are at work in its pool (jobs/queue.ts). */

@@ -7,8 +7,8 @@ import { isoNow } from '../platform/clock.ts';
 import { createFile } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import { ownIdentity } from '../platform/identity.ts';
-import { refresh } from './reconcile.ts';
-import { isEnded, type View } from './view.ts';
+import { isUnasked, refresh, refreshUnasked } from './reconcile.ts';
+import { conditionOf, isEnded, type View } from './view.ts';
 import { waitForJobs } from './wait.ts';
 
 export interface CancelReply {
@@ -23,8 +23,8 @@ export async function cancelJob(
   request: { owner: string | null; why: string | null },
   patienceMs?: number,
 ): Promise<CancelReply> {
-  const before = await refresh(root, id);
-  if (isEnded(before.state))
+  const before = await beforeOf(root, id);
+  if (isEnded(before.state) || isOver(before))
     return { view: before, result: before.state.state === 'canceled' ? 'canceled' : 'ended_before' };
   askFor(before, `${JSON.stringify({ by: ownIdentity(), owner: request.owner, at: isoNow(), why: request.why })}\n`);
   nudge(before);
@@ -35,6 +35,17 @@ export async function cancelJob(
   const [view = before] = views;
   if (view.state.state === 'canceled') return { view, result: 'canceled' };
   return { view, result: isEnded(view.state) ? 'ended_before' : 'requested' };
+}
+
+/** Nothing is kept waiting for a status command when there is nothing to cancel. */
+async function beforeOf(root: string, id: string): Promise<View> {
+  const view = await refreshUnasked(root, id);
+  return isEnded(view.state) || isOver(view) ? view : refresh(root, id);
+}
+
+/** Its command has ended by itself; only its end is not published. */
+function isOver(view: View): boolean {
+  return isUnasked(view) && view.reason === undefined && conditionOf(view) === 'over';
 }
 
 /** A status command is asked between the end of the tree and the report. */

@@ -53,7 +53,7 @@ export function monitorAttention(
     case 'lost':
     case 'host_restarted':
     case 'never_started':
-      return { cause: 'end_unstored', reason: 'it is over, and its end could not be stored from here' };
+      return { cause: 'end_unstored', reason: unstoredWords(view) };
     case 'supervised':
     case 'unseen':
       return stoppedWorker(view) ?? staleLease(view) ?? missingCheckpoint(view);
@@ -71,6 +71,12 @@ function goneWords(view: View, condition: 'unclaimed' | 'orphaned'): string {
   if (condition === 'orphaned')
     return 'the worker is gone; the command runs on under its shim, and the next wait attaches a new worker';
   return `the worker died before it started the command (${launch?.generation ?? 1} tried); the next wait starts a new one; see ${paths.workerLog}`;
+}
+
+function unstoredWords({ spec }: View): string {
+  return spec?.run?.status_cmd
+    ? 'it is over, and how its task stands was not asked yet; the next wait asks and stores its end'
+    : 'it is over, and its end could not be stored from here';
 }
 
 /** Seen at once: a stopped worker keeps its identity and would look alive until its lease is stale. */

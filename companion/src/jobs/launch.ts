@@ -163,6 +163,7 @@ async function makeSpec(
     max_output_bytes: maxOutputBytes,
     first_output_ms: firstOutputMs,
     stall_ms: stallMs,
+    ...(request.notify ? { sealed_notices: true as const } : {}),
     ...(onStall === null ? {} : { on_stall: onStall }),
     ...(maxLive === null ? {} : { max_live: maxLive }),
     ...(handback === null ? {} : { handback }),

@@ -7,11 +7,12 @@ import { bootId, pidNamespace } from '../platform/identity.ts';
 import { companionFile } from '../platform/self.ts';
 import { readLaunch, readWorker } from '../store/records.ts';
 import { isOurs } from './may-act.ts';
+import { claimSeen } from './notice-claim.ts';
 import type { View } from './view.ts';
 
 export async function startOwedNotice(view: View): Promise<void> {
   const { spec, paths } = view;
-  if (!spec || !isWritable(paths.folder) || isWorkerLeft(view)) return;
+  if (!spec || claimSeen({ paths, spec }, 'end') === 'told' || !isWritable(paths.folder) || isWorkerLeft(view)) return;
   // In a sandbox the notifier would end with the sandbox, and the claim would stay.
   const { pid_ns, boot_id } = spec.launcher;
   if (pid_ns !== pidNamespace() && boot_id === bootId()) return;

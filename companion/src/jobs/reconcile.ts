@@ -21,12 +21,26 @@ const attachable: readonly Condition[] = ['orphaned', 'unclaimed'];
  */
 export async function refresh(root: string, id: string, isStrict = false): Promise<View> {
   const view = await refreshRecord(root, id, isStrict);
-  if (owesNotice(view)) await (await import('./owed-notice.ts')).startOwedNotice(view);
+  if (mayOweNotice(view)) await (await import('./owed-notice.ts')).startOwedNotice(view);
   return view;
 }
 
-function owesNotice({ spec, state, damage, paths }: View): boolean {
-  return Boolean(spec?.notify) && damage === null && isEnded(state) && !exists(`${paths.notices}/end`);
+/**
+ * As `refresh`, for whoever only looks: the end of a run whose launcher is to be asked how its task stands is left to `wait`, because the
+ * answer may take its time.
+ */
+export async function refreshUnasked(root: string, id: string): Promise<View> {
+  const view = inspect(root, id);
+  return isUnasked(view) ? unlessForged(view) : refresh(root, id);
+}
+
+/** It is over, and a status command stands between it and its published end. */
+export function isUnasked(view: View): boolean {
+  return Boolean(view.spec?.run?.status_cmd) && isSettleable(conditionOf(view));
+}
+
+function mayOweNotice({ spec, state, damage }: View): boolean {
+  return Boolean(spec?.notify) && damage === null && isEnded(state);
 }
 
 async function refreshRecord(root: string, id: string, isStrict: boolean): Promise<View> {

@@ -13,7 +13,7 @@ import { type JobPaths, jobPaths, type StateRoot } from '../store/layout.ts';
 import { isGenuine, readKey } from '../store/mac.ts';
 import { readSpec } from '../store/records.ts';
 import { nextCommands } from './next-commands.ts';
-import { isSettleable, refresh } from './reconcile.ts';
+import { isSettleable, refreshUnasked } from './reconcile.ts';
 import { type Condition, conditionOf, inspect } from './view.ts';
 
 /** Ids of the live jobs that may write where this one will. Throws 'busy' when the two may not be beside each other. */
@@ -73,7 +73,7 @@ export function modeOf(root: string, id: string): string | undefined {
 
 /** Publish the ends that are due, before anybody is refused because of a job that is over. Takes no lock of the state folder. */
 export async function settleLost(root: string): Promise<void> {
-  for (const id of listActive(root)) await unlessGone(() => refresh(root, id));
+  for (const id of listActive(root)) await unlessGone(() => refreshUnasked(root, id));
 }
 
 /** A launcher that was late takes its own record back at any moment. */

@@ -51,14 +51,19 @@ function putInPlace(temporary: string, file: string): void {
     renameSync(temporary, file);
   } catch (error) {
     if (errnoOf(error) === 'EISDIR') {
-      serial += 1;
-      renameSync(file, `${file}.odd-${process.pid}-${serial}`);
+      moveAside(file);
       renameSync(temporary, file);
       return;
     }
     removeFile(temporary);
     throw error;
   }
+}
+
+/** What has no business there is kept under another name. */
+export function moveAside(target: string): void {
+  serial += 1;
+  renameSync(target, `${target}.odd-${process.pid}-${serial}`);
 }
 
 export function writeJson(file: string, value: unknown, options: { sync?: boolean } = {}): void {

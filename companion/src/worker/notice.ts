@@ -1,23 +1,24 @@
 // One notice: the user's own program is told, once, of one end or one event. Whoever sends it - the job's worker, a replacement, a process that a
-// reader started - the claim is made by the very process that becomes the notifier (`mkdir`, then `exec`), so none is repeated and none is
-// forgotten between a claim and a start.
+// reader started - the claim is made by the very process that becomes the notifier (`ln`, then `exec`), so none is repeated and none is
+// forgotten between a claim and a start. It appears whole (jobs/notice-claim.ts).
 import { excerpt, plainText } from '../core/excerpt.ts';
 import type { Spec } from '../core/job.ts';
 import { notifyBytes, notifyFloodBytes, notifyMs } from '../core/limits.ts';
 import { toHex } from '../core/sha256.ts';
+import { claimPath, claimSeen, claimText, makeRoom } from '../jobs/notice-claim.ts';
 import { notifierEnvironment } from '../platform/env.ts';
-import { createFolder, readText } from '../platform/files.ts';
-import { exists, factsOf, isFolder } from '../platform/folders.ts';
+import { createFile, readText, removeFile } from '../platform/files.ts';
+import { isFolder } from '../platform/folders.ts';
 import { randomBytes } from '../platform/random.ts';
 import { runTool } from '../platform/tool.ts';
 import type { JobPaths } from '../store/layout.ts';
 
 /**
- * $0 is the claim, $1 the word by which we know it as ours. Should we die, a clock of the notifier's own group ends that group; it is
+ * $0 is the claim, $1 its text as a file of ours, which a link of that name becomes. `ln` would go into a folder. Should we die, a clock of the notifier's own group ends that group; it is
  * nobody's child, so that a notifier that waits for its children does not wait for it.
  */
-const script = `mkdir -m 700 "$0" 2>/dev/null || exit 121
-(umask 077; echo "$1" >"$0/by") 2>/dev/null
+const script = `[ ! -e "$0" ] && [ ! -L "$0" ] && ln "$1" "$0" 2>/dev/null || exit 121
+rm -f "$1"
 shift
 ({ sleep ${Math.ceil(notifyMs / 1000) + 5}; kill -s KILL 0; } </dev/null >/dev/null 2>&1 &)
 exec "$@"`;
@@ -29,10 +30,6 @@ export type Told =
   /** Nobody could be told: no claim could be made. */
   | { is: 'failed' };
 
-export function isTold(paths: JobPaths, key: string): boolean {
-  return factsOf(`${paths.notices}/${key}`) !== undefined;
-}
-
 /** `input` is made only when it is needed. Never throws for what the notifier does. */
 export async function sendNotice(
   job: { paths: JobPaths; spec: Spec },
@@ -40,22 +37,30 @@ export async function sendNotice(
   input: () => string,
 ): Promise<Told> {
   const { paths, spec } = job;
-  if (!spec.notify || isTold(paths, key)) return { is: 'taken' };
-  createFolder(paths.notices);
-  // It lies where an agent may write: nothing is made through a link.
-  if (factsOf(paths.notices)?.kind !== 'folder') return { is: 'failed' };
-  const claim = `${paths.notices}/${key}`;
+  if (!spec.notify || claimSeen(job, key) === 'told') return { is: 'taken' };
+  const claim = claimPath(paths, key);
   const word = toHex(randomBytes(8));
+  const text = claimText(job, key, word);
+  if (text === undefined) return { is: 'failed' };
+  const own = `${claim}.${word}`;
+  try {
+    makeRoom(job, key);
+    if (!createFile(own, text, { sync: false })) return { is: 'failed' };
+  } catch {
+    // No room, or nothing of ours may be made there.
+    return { is: 'failed' };
+  }
   const answer = await runTool({
     program: '/bin/sh',
-    args: ['-c', script, claim, word, ...spec.notify],
+    args: ['-c', script, claim, own, ...spec.notify],
     cwd: isFolder(spec.cwd) ? spec.cwd : '/',
     environment: notifierEnvironment(spec.id),
     input: input(),
     timeoutMs: notifyMs,
     limit: notifyFloodBytes,
   });
-  if (readText(`${claim}/by`, 100)?.trim() !== word) return { is: exists(claim) ? 'taken' : 'failed' };
+  removeFile(own);
+  if (readText(claim, 200) !== text) return { is: claimSeen(job, key) === 'told' ? 'taken' : 'failed' };
   const printed = [answer.stdout, answer.stderr].map((bytes) =>
     plainText(withoutUs(bytes.toString('utf8'), claim)).trim(),
   );

@@ -5,12 +5,13 @@
 import { errnoOf } from '../core/errors.ts';
 import type { JobEvent } from '../core/events.ts';
 import { isId } from '../core/ids.ts';
+import { claimSeen } from '../jobs/notice-claim.ts';
 import { inspect, isEnded } from '../jobs/view.ts';
 import { withLock } from '../platform/lock.ts';
 import { openJournal, readEvents } from '../store/journal.ts';
 import { isGenuine, readKey } from '../store/mac.ts';
 import type { Claim } from './claim.ts';
-import { isTold, sendNotice } from './notice.ts';
+import { sendNotice } from './notice.ts';
 import { noticeDocument } from './notice-document.ts';
 
 type Job = Pick<Claim, 'root' | 'paths' | 'spec'>;
@@ -56,7 +57,7 @@ async function sendAll(job: Job, after: number, append: Append | undefined): Pro
     if (Array.isArray(event.wake) && event.wake.some((wake) => ['attention', 'news', 'handback'].includes(wake)))
       await sendOne(job, `event-${event.seq}`, event, append);
   }
-  if (!isEnded(inspect(job.root, job.spec.id).state) || isTold(job.paths, 'end')) return newest;
+  if (!isEnded(inspect(job.root, job.spec.id).state) || claimSeen(job, 'end') === 'told') return newest;
   const ended = readEvents(job.paths, 0, 1_000_000).events.findLast((event) => event.type === 'ended');
   await sendOne(job, 'end', ended ?? { type: 'ended' }, append);
   return newest;
