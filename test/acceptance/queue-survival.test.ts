@@ -18,8 +18,11 @@ import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 test('workers of queued and of running jobs killed in the middle: nobody looks, and all end, in order, once each', async (t) => {
   const workspace = makeWorkspace(t);
   const holds = Array.from({ length: 5 }, () => makeHold(workspace));
+  // What workers start without, and hand back to their child: also one that another worker started.
+  const caller = { NODE_OPTIONS: '--no-deprecation', NODE_EXTRA_CA_CERTS: '/none' };
   const jobs: Job[] = [];
-  for (const hold of holds) jobs.push(await launch(workspace, ['--max-live', '2', '--', ...hold.command]));
+  for (const hold of holds)
+    jobs.push(await launch(workspace, ['--max-live', '2', '--', ...hold.command], { env: caller }));
   const [first, second, third, fourth, fifth] = jobs as [Job, Job, Job, Job, Job];
   await untilHeld(holds[1] as Hold);
   for (const job of [third, fourth, fifth]) await untilQueued(job);
@@ -47,6 +50,7 @@ test('workers of queued and of running jobs killed in the middle: nobody looks, 
     jobs.map((job) => job.state().state),
     Array(5).fill('done'),
   );
+  for (const job of jobs) assert.deepEqual([job.id, job.state().warnings], [job.id, []]);
   // Told where it happened, and not once more when the turn came.
   assert.deepEqual(
     third

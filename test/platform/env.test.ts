@@ -61,6 +61,14 @@ test('what an outer worker carried for its own child does not reach the worker o
   assert.equal(child.JOB_COMPANION_MARK, 'm'.repeat(32));
 });
 
+test('a worker that starts a worker hands on what its caller had', (t) => {
+  const tell = makeTeller(t);
+  const carried = { JOB_COMPANION_NODE_OPTIONS: '--no-warnings', JOB_COMPANION_EXTRA_CA_CERTS: '/ca' };
+  const { worker, child } = tell({ ...carried, JOB_COMPANION_ROLE: 'worker' });
+  assert.deepEqual(worker, { ...carried, JOB_COMPANION_MARK: 'w'.repeat(32), JOB_COMPANION_ROLE: 'worker' });
+  assert.equal(child.NODE_OPTIONS, '--no-warnings');
+});
+
 test('a child has its own job words and folder, and never the state folder of the caller', (t) => {
   const { child } = makeTeller(t)({
     ...{

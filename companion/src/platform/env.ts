@@ -76,8 +76,9 @@ export function toolEnvironment(): Environment {
 export function workerEnvironment(mark: string): Environment {
   const result = definedOnly(env);
   for (const [name, alias] of Object.entries(carried)) {
+    // A worker that starts another one (of a job beside it in a queue) has them under the other name already.
+    const value = result[name] ?? (env[roleVariable] === 'worker' ? result[alias] : undefined);
     delete result[alias];
-    const value = result[name];
     delete result[name];
     if (value !== undefined) result[alias] = value;
   }
