@@ -144,7 +144,7 @@ export const queueNamed = 5;
 /** A hand-back folder: files that are told, that may lie in it, names of any kind; what of one is read; how long it stands still. */
 export const handbackFiles = 100;
 export const handbackMost = { files: 1000, names: 5000, bytes: mib } as const;
-export const handbackLookMs = 0.9 * second;
+export const handbackLook = { stillMs: 0.9 * second, wholeMs: 5 * second } as const;
 /** A wait that stays longer than this is no backstop: no job lives so long. */
 export const backstopMs = 31 * day;
 /** Files that are read of one folder of waiters. */

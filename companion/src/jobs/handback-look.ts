@@ -29,6 +29,8 @@ export interface HandbackSeen {
 export class HandbackLook {
   /** There was one more than may be told. */
   isFull = false;
+  /** Every file of the last look was read as it stands. */
+  isSettled = false;
   private readonly dir: string;
   /** Of each name what was there at launch or was told last. */
   private readonly known: Map<string, string>;
@@ -58,6 +60,7 @@ export class HandbackLook {
   async look(isLast: boolean): Promise<HandbackSeen> {
     const wanted = (name: string): boolean => isHandback(name) || name === completeName;
     const seen = await lookIntoFolder(this.dir, wanted, handbackMost);
+    this.isSettled = false;
     if ('trouble' in seen) return { news: [], trouble: seen.trouble };
     const before = this.before;
     this.before = new Map(seen.files.map(({ name, stamp }) => [name, stamp]));
@@ -69,6 +72,7 @@ export class HandbackLook {
       const one = await this.take(file);
       if (one) news.push(one);
     }
+    this.isSettled = seen.files.every(({ name, stamp }) => this.read.get(name) === stamp);
     return { news, trouble: null };
   }
 

@@ -2,10 +2,11 @@
 // folder that gives no answer keeps nothing else waiting. The last look is that of jobs/handback-end.ts.
 import { messageOf } from '../core/errors.ts';
 import { plainText } from '../core/excerpt.ts';
-import { handbackLookMs } from '../core/limits.ts';
+import { handbackLook, pathLookMs } from '../core/limits.ts';
 import { handbackEvent, handbackWarnings } from '../jobs/handback-end.ts';
 import { HandbackLook, type HandbackSeen } from '../jobs/handback-look.ts';
 import { monotonicMs } from '../platform/clock.ts';
+import { fileFacts } from '../platform/file-facts.ts';
 import { appendText } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import type { Claim } from './claim.ts';
@@ -25,6 +26,8 @@ export function tellHandback(claim: Claim, progress: Progress): HandbackTeller |
   let isLooking = false;
   let isOver = false;
   let lastMs = 0;
+  let wholeMs = 0;
+  let stamp = '';
 
   const tell = ({ news, trouble }: HandbackSeen): void => {
     if (isOver || !exists(paths.folder)) return;
@@ -37,14 +40,24 @@ export function tellHandback(claim: Claim, progress: Progress): HandbackTeller |
       progress.change({ warnings, handback: folder.standing });
   };
 
+  const { dir } = spec.handback;
+  /** A new name changes the folder itself; what is written over in place is seen by the slower look. */
+  const look = async (): Promise<void> => {
+    const facts = await fileFacts(dir, pathLookMs);
+    const now = facts ? `${facts.inode}/${facts.modified_ms}` : '';
+    const isSame = now !== '' && now === stamp && folder.isSettled;
+    stamp = now;
+    if (isSame && monotonicMs() - wholeMs < handbackLook.wholeMs) return;
+    wholeMs = monotonicMs();
+    tell(await folder.look(false));
+  };
+
   return {
     look() {
       // A nudge makes ticks follow each other at once: two looks then say nothing of whether a file stands still.
-      if (isLooking || isOver || monotonicMs() - lastMs < handbackLookMs) return;
+      if (isLooking || isOver || monotonicMs() - lastMs < handbackLook.stillMs) return;
       isLooking = true;
-      folder
-        .look(false)
-        .then(tell)
+      look()
         .catch((error) => noteTrouble(claim, error))
         .finally(() => {
           isLooking = false;
