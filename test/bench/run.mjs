@@ -17,13 +17,14 @@ import { idleWaitRow, idleWorkerRow } from './rows/idle.mjs';
 import { manyRow } from './rows/many.mjs';
 import { outputRow } from './rows/output.mjs';
 import { peersRow } from './rows/peers.mjs';
-import { launchRow, observeRow, statusRow } from './rows/starts.mjs';
+import { hookRow, launchRow, observeRow, statusRow } from './rows/starts.mjs';
 import { waitExitRow, workerLossRow } from './rows/wait.mjs';
 
 const rows = [
   launchRow,
   statusRow,
   observeRow,
+  hookRow,
   waitExitRow,
   workerLossRow,
   idleWaitRow,

@@ -1,8 +1,8 @@
-/** What a caller waits for: the return of a launch, and a look at a state folder with 1,000 finished jobs. */
-import { existsSync } from 'node:fs';
+/** What a caller waits for: the return of a launch, a look at a state folder with 1,000 finished jobs, and what a hook costs there. */
+import { existsSync, writeFileSync } from 'node:fs';
 import { fillWithFinished, jobFile, launch, settle } from '../jobs.mjs';
 import { ratioLine } from '../report.mjs';
-import { interleave } from '../timing.mjs';
+import { interleave, median, quantile } from '../timing.mjs';
 
 export const launchRow = {
   name: 'launch',
@@ -35,15 +35,46 @@ export const observeRow = {
   measure: (lab, plan) => look(lab, plan, observeRow.title, (ids) => ['observe', ids[500]]),
 };
 
+export const hookRow = {
+  name: 'hook',
+  title: '`hook claude Stop`, 1,000 finished jobs in the folder, three of them live',
+  async measure(lab, { isQuick }) {
+    const { state, ids } = await fill(lab);
+    const live = [0, 1, 2].map(() => launch(lab, state, ['sleep', '600']).id);
+    // Nothing to name: then all of them are looked at.
+    for (const id of ids) writeFileSync(jobFile(state, id, 'collected.json'), '{}\n');
+    const ours = lab.ours(state, 'hook', 'claude', 'Stop');
+    const said = lab.time(ours).stdout;
+    if (!said.includes('not safe')) throw new Error(`the hook said ${said}`);
+    const samples = await interleave(isQuick ? 10 : 40, { ours: () => lab.time(ours).ms, node: () => nodeStart(lab) });
+    for (const id of live) lab.time(lab.ours(state, 'cancel', id));
+    const most = quantile(samples.ours, 0.95);
+    return [
+      {
+        what: hookRow.title,
+        ours: `${median(samples.ours).toFixed(1)} ms, 95 % within ${most.toFixed(1)} ms`,
+        reference: `\`node -e 0\`: ${median(samples.node).toFixed(1)} ms`,
+        ratio: median(samples.ours) / median(samples.node),
+        bar: '95 % within 200 ms',
+        isOk: most <= 200,
+      },
+    ];
+  },
+};
+
 let filled;
 
-async function look(lab, { isQuick }, what, wordsFor) {
+async function fill(lab) {
   if (!filled) {
     const state = lab.newFolder('thousand');
     filled = { state, ids: await fillWithFinished(lab, state, 1000) };
   }
-  const { state, ids } = filled;
-  if (ids.length !== 1000) throw new Error(`${ids.length} jobs in the folder, not 1,000`);
+  if (filled.ids.length !== 1000) throw new Error(`${filled.ids.length} jobs in the folder, not 1,000`);
+  return filled;
+}
+
+async function look(lab, { isQuick }, what, wordsFor) {
+  const { state, ids } = await fill(lab);
   const words = lab.ours(state, ...wordsFor(ids));
   // The exit code tells the job's state, so 0 is asked of `status`, and 0 or 3 of `observe`.
   const code = codeOf(lab, words);

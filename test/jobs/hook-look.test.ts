@@ -1,0 +1,42 @@
+/** A hook's look has an end: what was not looked at by then is not told, and what is told is no more than a screen holds. */
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { makeId } from '../../companion/src/core/ids.ts';
+import { lookForHook } from '../../companion/src/jobs/hook-look.ts';
+import { makeJob, makePlace, makeSpec, makeState } from '../store/job-record.ts';
+
+const never = () => false;
+
+/** Finished jobs that nobody has collected, oldest first. */
+function makeFinished(t: TestContext, count: number): { folder: string; ids: string[] } {
+  const { root: folder } = makePlace(t);
+  const ids = Array.from({ length: count }, (_, at) => makeId('run', Date.now() - count + at, new Uint8Array(6)));
+  for (const id of ids) {
+    const state = makeState({ id, state: 'failed', ended_at: new Date().toISOString() });
+    makeJob(folder, { spec: makeSpec({ id }), state }, { id });
+  }
+  return { folder, ids };
+}
+
+test('when the time is over before the first look, nothing is said', async (t) => {
+  const { folder } = makeFinished(t, 2);
+  assert.deepEqual(await lookForHook({ folder, option: [] }, null, () => true), []);
+});
+
+test('when the time is over in between, it says what it has seen, and that there may be more', async (t) => {
+  const { folder, ids } = makeFinished(t, 5);
+  let looks = 0;
+  const lines = await lookForHook({ folder, option: [] }, null, () => ++looks > 2);
+  assert.match(lines[0] ?? '', /^job-companion: at least 2 finished jobs /);
+  assert.deepEqual([lines.length, lines[1]?.includes(ids[4] as string)], [3, true]);
+});
+
+test('three are named, the newest first, and the rest is counted', async (t) => {
+  const { folder, ids } = makeFinished(t, 5);
+  const lines = await lookForHook({ folder, option: ['--state-dir', folder] }, null, never);
+  assert.match(lines[0] ?? '', /^job-companion: 5 finished jobs /);
+  for (const [at, id] of ids.slice(2).reverse().entries())
+    assert.ok(lines[at + 1]?.endsWith(`result ${id} --state-dir ${folder}`), lines[at + 1]);
+  assert.match(lines[4] ?? '', /^- 2 more: .* status /);
+  assert.equal(lines.length, 5);
+});
