@@ -91,3 +91,13 @@ test('three jobs, two waits and a timer: 0; a wait is killed, stopped: 3; the pr
   const after = await ask(workspace, '--owner', 'boss');
   assert.deepEqual([after.code, after.reply.jobs], [0, []]);
 });
+
+test('a state folder that was named and is not there is never called quiet', async (t) => {
+  const workspace = makeWorkspace(t);
+  const seen = await run(workspace, ['idle-check', '--state-dir', workspace.path('nowhere')]);
+  assert.deepEqual([seen.code, seen.stdout], [1, '']);
+  assert.match(seen.stderr, /there is no state folder .*nowhere/);
+  const here = await run(workspace, ['idle-check']);
+  assert.equal(here.code, 0, here.stderr);
+  assert.match(here.stdout, /nothing is live/);
+});

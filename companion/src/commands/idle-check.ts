@@ -1,4 +1,5 @@
 // `idle-check`: may the caller end its turn now? Each live job must have somebody whom its end wakes, and one thing behind that.
+import { FaultError } from '../core/errors.ts';
 import { exitCodes } from '../core/exit-codes.ts';
 import { judgeIdle } from '../jobs/idle.ts';
 import { variables } from '../platform/env.ts';
@@ -23,7 +24,14 @@ export const idleCheck: Command = {
 
   async run(context, input) {
     const root = context.root(input);
-    checkRoot(root.folder);
+    // A folder that was named and is not there is a mistake, not a quiet place.
+    if (!checkRoot(root.folder) && root.option.length > 0) {
+      throw new FaultError(
+        'state_unusable',
+        `cannot say whether going idle is safe: there is no state folder ${root.folder}`,
+        'name the folder of the jobs, or leave --state-dir and JOB_STATE_DIR out',
+      );
+    }
     const owner = input.text('owner') ?? variables.owner() ?? null;
     const report = await judgeIdle(root.folder, owner, root.option);
     const code = report.isSafe ? exitCodes.done : exitCodes.unsuccessful;
