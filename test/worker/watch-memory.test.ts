@@ -184,3 +184,39 @@ test('after a look comes the interval, or what the look says when that is sooner
   assert.deepEqual([after(), after(20_000), after(1), after(900_000)], [60_000, 20_000, 1_000, 60_000]);
   assert.ok(limits.watchEvery.min >= 1_000);
 });
+
+test('a rate limit that is known to last is told for attention at once, and once', () => {
+  const long = trouble('rate_limit', { retryAfterMs: 40 * 60_000 });
+  const { memory, told } = follow([long]);
+  assert.deepEqual(told, [['trouble']]);
+  assert.deepEqual(memory.telling[0]?.wake, ['attention']);
+  assert.match(String(memory.telling[0]?.message), /^not asked again for 40m: no answer/);
+  assert.equal(memory.note.alarm, 'long');
+  let later = memory;
+  for (let round = 0; round < 20; round += 1) {
+    later = fold(later, long, part);
+    assert.deepEqual(later.telling, []);
+  }
+  // Something else that lasts after it is another cause, told once as well.
+  const other = fold(later, trouble(), part);
+  assert.deepEqual(other.telling[0]?.wake, ['attention']);
+  assert.deepEqual(fold(other, trouble(), part).telling, []);
+  // When it is over, the next one is news.
+  const over = fold(later, look('pending', 'red'), part);
+  assert.equal(over.note.alarm, undefined);
+  assert.deepEqual(fold(over, long, part).telling[0]?.wake, ['attention']);
+});
+
+test('a short rate limit, and another trouble with a late retry, wait for the tenth failure', () => {
+  for (const one of [
+    trouble('rate_limit', { retryAfterMs: 14 * 60_000 }),
+    trouble('server', { retryAfterMs: 3_600_000 }),
+  ]) {
+    const answers = Array.from({ length: watchTroubles }, () => one);
+    const woken = answers.map((_, index) => follow(answers.slice(0, index + 1)).memory.telling[0]?.wake);
+    assert.deepEqual(
+      woken.flatMap((wake, index) => (wake ? [index + 1] : [])),
+      [watchTroubles],
+    );
+  }
+});

@@ -121,6 +121,8 @@ export const idleCpuShare = 0.005;
 export const evidenceChars = 200;
 /** Failed attempts in a row that are a cause for attention. */
 export const watchTroubles = 10;
+/** A rate limit that lasts so long is one at once. */
+export const watchLongLimitMs = 15 * minute;
 /** One match of a caller's pattern on one text. */
 export const patternMs = 500;
 /** What a watch reads of an answer when it looks for something in it; and when it only takes its digest. */

@@ -38,6 +38,8 @@ export interface WatchNote {
   watched_to_end?: true;
   /** Failed attempts in a row up to now, and why the newest failed. */
   troubles: number;
+  /** Somebody was told of this trouble: that it is known to last (`long`), or that it did. */
+  alarm?: 'long' | 'lasting';
   trouble: string | null;
 }
 

@@ -199,7 +199,8 @@ class Watching {
   /** What stands in the state. */
   private standing(): Partial<JobState> {
     const { note } = this.memory;
-    if (note.troubles >= watchTroubles) return { watch: note, health: 'attention', attention_kind: 'task_attention' };
+    if (note.troubles >= watchTroubles || note.alarm)
+      return { watch: note, health: 'attention', attention_kind: 'task_attention' };
     return { watch: note, health: 'unknown', attention_kind: null };
   }
 

@@ -53,6 +53,7 @@ function memoryOf(value: Record<string, unknown>, start: Cursor | null): Memory 
       changes: isCount(note.changes) ? note.changes : 0,
       troubles: isCount(note.troubles) ? note.troubles : 0,
       trouble: typeof note.trouble === 'string' ? line(note.trouble) : null,
+      ...(note.alarm === 'long' || note.alarm === 'lasting' ? { alarm: note.alarm } : {}),
     },
     cause: typeof value.cause === 'string' ? line(value.cause) : null,
     telling: Array.isArray(value.telling) ? value.telling.slice(0, 2).flatMap(tellingOf) : [],

@@ -1,7 +1,8 @@
 // What a watch remembers between two looks, and what an answer makes of it: the news to tell, the trouble, the end. Pure. All of it
 // stands in cursor.json (watch-cursor.ts), so that the next worker goes on as if nothing had happened.
+import { formatDuration } from '../core/duration.ts';
 import type { Wake } from '../core/events.ts';
-import { excerptBytes, watchTroubles } from '../core/limits.ts';
+import { excerptBytes, watchLongLimitMs, watchTroubles } from '../core/limits.ts';
 import type { WatchNote, WatchPart } from '../core/waiting.ts';
 import type { Answer } from '../jobs/watch-attempt.ts';
 import type { WatchEnd } from '../jobs/watch-verdict.ts';
@@ -61,7 +62,7 @@ export function fold(before: Memory, answer: Answer, part: WatchPart): Memory {
 }
 
 function foldLook(before: Memory, look: Look, part: WatchPart): Memory {
-  const { troubles } = before.note;
+  const { troubles, alarm: _, ...earlier } = before.note;
   const recovered = troubles > 0 ? [{ type: 'recovered' as const, after: troubles, cause: before.cause }] : [];
   const key = shortKey(look.key);
   const isNews = key !== before.key;
@@ -78,7 +79,7 @@ function foldLook(before: Memory, look: Look, part: WatchPart): Memory {
   const woken = wake.length > 0 ? { wake } : {};
   const news = isNews ? [{ type: 'news' as const, ...seen, key, ...first, ...woken }] : [];
   const changes = (before.note.changes ?? 0) + (isNews && !isFirst ? 1 : 0);
-  const note = { ...before.note, ...(isNews ? seen : {}), changes, troubles: 0, trouble: null };
+  const note = { ...earlier, ...(isNews ? seen : {}), changes, troubles: 0, trouble: null };
   const told = tell({ ...before, note, cursor: look.cursor, key, cause: null }, [...recovered, ...news]);
   return { ...told, end: endOf(look, part, seen.evidence) };
 }
@@ -91,22 +92,32 @@ function endOf(look: Look, part: WatchPart, evidence: string): WatchEnd | null {
   return { reason: look.verdict === 'met' ? 'met' : 'watch_failed', detail: evidence };
 }
 
-/** A cause is told once; that it lasts is told once more, to whoever wants to be woken by it. */
+/** A cause is told once; that it lasts, or is known to last, is told once more, to whoever wants to be woken by it. */
 function foldTrouble(before: Memory, trouble: Trouble, { tolerate }: WatchPart): Memory {
   const troubles = before.note.troubles + 1;
-  const message = line(trouble.message);
-  const isLasting = troubles === watchTroubles;
+  const alarm = alarmOf(before.note, trouble, troubles);
+  const message = line(
+    `${isLong(trouble) ? `not asked again for ${formatDuration(trouble.retryAfterMs ?? 0)}: ` : ''}${trouble.message}`,
+  );
   const event = { type: 'trouble' as const, cause: trouble.cause, message, in_a_row: troubles };
-  const events = isLasting
-    ? [{ ...event, wake: ['attention' as const] }]
-    : trouble.cause !== before.cause
-      ? [event]
-      : [];
-  const note = { ...before.note, troubles, trouble: message };
+  const events = alarm ? [{ ...event, wake: ['attention' as const] }] : trouble.cause !== before.cause ? [event] : [];
+  const note = { ...before.note, troubles, trouble: message, ...(alarm ? { alarm } : {}) };
   const told = tell({ ...before, note, cause: trouble.cause }, events);
   if (tolerate === null || troubles <= tolerate) return told;
   const times = troubles === 1 ? 'an attempt' : `${troubles} attempts in a row`;
   return { ...told, end: { reason: 'watch_error', detail: `${times} failed (--tolerate ${tolerate}): ${message}` } };
+}
+
+/** A rate limit that ends late, as its server said. */
+function isLong({ cause, retryAfterMs }: Trouble): boolean {
+  return cause === 'rate_limit' && retryAfterMs !== null && retryAfterMs >= watchLongLimitMs;
+}
+
+/** What somebody is to be told of now. A long limit that lasts is the same cause; that something else lasts after it is none. */
+function alarmOf({ alarm }: WatchNote, trouble: Trouble, troubles: number): WatchNote['alarm'] {
+  if (alarm === undefined && isLong(trouble)) return 'long';
+  if (alarm === 'long') return troubles >= watchTroubles && trouble.cause !== 'rate_limit' ? 'lasting' : undefined;
+  return alarm === undefined && troubles === watchTroubles ? 'lasting' : undefined;
 }
 
 function foldFault(before: Memory, fault: Fault): Memory {
