@@ -14,6 +14,22 @@ import { build } from 'esbuild';
 import { packParts } from './pack.mjs';
 
 const BUDGET_BYTES = 1250 * 1024;
+// A structure test sees that they are there, as parts of their own.
+const usualSources = [
+  'commands/dispatch',
+  'commands/run',
+  'commands/wait',
+  'commands/collecting',
+  'commands/observe',
+  'commands/status',
+  'commands/status-table',
+  'commands/result',
+  'commands/cancel',
+  'platform/spawn',
+  'worker/main',
+  'worker/supervise',
+  'worker/judging',
+];
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const { version } = readJson(join(root, 'package.json'));
 
@@ -61,9 +77,28 @@ async function makeBundle() {
     logLevel: 'warning',
   });
   if (result.warnings.length > 0) throw new Error(`esbuild gave ${result.warnings.length} warning(s), see above`);
-  const parts = result.outputFiles.map(({ path, text }) => ({ name: basename(path), code: text }));
+  const usual = findUsual(result.metafile);
+  const parts = result.outputFiles.map(({ path, text }) => {
+    const name = basename(path);
+    return { name, code: text, isRare: !usual.has(name) };
+  });
   parts.sort((a, b) => Number(b.name === 'main.js') - Number(a.name === 'main.js') || (a.name < b.name ? -1 : 1));
   return { bundle: Buffer.from(`${banner}\n${await packParts(parts)}`), inputs: sumInputs(result.metafile) };
+}
+
+/** What a launch of a command, a look, a wait and their worker load: these sources with all that they import at once. */
+function findUsual({ outputs }) {
+  const sources = ['main', ...usualSources].map((name) => `companion/src/${name}.ts`);
+  const entries = Object.keys(outputs).filter((path) => sources.includes(outputs[path].entryPoint));
+  const found = new Set();
+  const add = (path) => {
+    // A module of node is no output.
+    if (found.has(basename(path)) || !outputs[path]) return;
+    found.add(basename(path));
+    for (const { path: next, kind } of outputs[path].imports) if (kind === 'import-statement') add(next);
+  };
+  entries.forEach(add);
+  return found;
 }
 
 function sumInputs(metafile) {

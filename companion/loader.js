@@ -1,9 +1,10 @@
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
-// is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
+// is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
 const builtins = {};
 const loaded = {};
-let parts;
+let usual;
+let rare;
 
 function builtin(name) {
   builtins[name] ??= Object.create(require(name), { default: { value: require(name) } });
@@ -14,24 +15,25 @@ function load(name) {
   if (loaded[name]) return loaded[name].exports;
   const module = { exports: {} };
   loaded[name] = module;
-  parts ??= compileParts();
-  parts[name](module, module.exports);
+  usual ??= compileParts(usualText, 'a');
+  if (!usual[name]) rare ??= compileParts(rareText, 'b');
+  (usual[name] ?? rare[name])(module, module.exports);
   return module.exports;
 }
 
-function compileParts() {
-  const text = partsText.toString();
+function compileParts(holder, group) {
+  const text = holder.toString();
   const source = text.slice(text.indexOf('/*') + 2, text.lastIndexOf('*/')).replaceAll('*<>/', '*' + '/');
-  const cache = findCache();
+  const cache = findCache(group);
   const cachedData = cache === undefined ? undefined : readCache(cache);
   const { Script } = require('node:vm');
-  const script = new Script(source, { filename: 'job-companion-parts.js', cachedData });
+  const script = new Script(source, { filename: `job-companion-parts-${group}.js`, cachedData });
   if (cache !== undefined && cachedData === undefined) process.once('exit', () => writeCache(cache, script));
   return script.runInThisContext()(load, builtin, require /* HELPERS */);
 }
 
 /** Named after the build, the Node and the command: other ones need other code. */
-function findCache() {
+function findCache(group) {
   const { env } = process;
   const home = env.XDG_CACHE_HOME?.startsWith('/')
     ? env.XDG_CACHE_HOME
@@ -39,8 +41,12 @@ function findCache() {
       ? `${env.HOME}/.cache`
       : undefined;
   if (home === undefined || env.JOB_COMPANION_NO_CACHE || !process.getuid) return undefined;
-  const verb = /^[a-z_]{2,12}$/.exec(process.argv[2] ?? '')?.[0] ?? 'other';
-  return { folder: `${home}/job-companion`, name: `${verb}-${buildId}-${process.version}-${process.arch}.bin`, verb };
+  const verb = /^[a-z_-]{2,12}$/.exec(process.argv[2] ?? '')?.[0] ?? 'other';
+  return {
+    folder: `${home}/job-companion`,
+    name: `${verb}-${buildId}${group}-${process.version}-${process.arch}.bin`,
+    verb,
+  };
 }
 
 /** Only a file of ours that nobody else may write. */

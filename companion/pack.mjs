@@ -1,8 +1,9 @@
 /**
  * Owns how the bundle becomes one file that starts fast. esbuild splits the sources along their dynamic imports into parts. The entry
- * and a small loader (companion/loader.js) stand in the file as code; the parts stand in a comment inside a function at its end, which
- * V8 skips four times faster than it pre-parses code (Node 20, 280 KB: 1.6 ms against 6.1 ms). The loader compiles the comment's text
- * when the first part is needed, with what V8 kept from the last time. A file that is replaced under a running worker does not
+ * and a small loader (companion/loader.js) stand in the file as code; the parts stand in comments inside two functions at its end, which
+ * V8 skips four times faster than it pre-parses code (Node 20, 280 KB: 1.6 ms against 6.1 ms). The loader compiles a comment's text
+ * when the first of its parts is needed, with what V8 kept from the last time. What most starts need stands in the first comment, all else
+ * in the second, so that a launch, a look or a worker does not copy and hold what it never uses. A file that is replaced under a running worker does not
  * matter to it.
  */
 import { createHash } from 'node:crypto';
@@ -12,28 +13,41 @@ import { transform } from 'esbuild';
 // The same in loader.js.
 const commentEnd = '*<>/';
 
-/** `outputs`: [{ name, code }] of an ESM build with splitting; the first is the entry. Returns CommonJS text. */
+/** `outputs`: [{ name, code, isRare }] of an ESM build with splitting; the first is the entry. Returns CommonJS text. */
 export async function packParts(outputs) {
   const helpers = new Map();
   const parts = [];
-  for (const { name, code } of outputs)
-    parts.push({ name, code: await squeeze(takeHelpers(await toCommonJs(code), helpers)) });
+  for (const { name, code, isRare } of outputs)
+    parts.push({ name, isRare, code: await squeeze(takeHelpers(await toCommonJs(code), helpers)) });
   const [entry, ...others] = parts;
   const names = [...helpers.keys()];
-  const table = others.map(
-    ({ name, code }) => `${JSON.stringify(`./${name}`)}: function (module, exports) {\n${code}\n},`,
+  const [usual, rare] = [false, true].map((isRare) =>
+    makeTable(
+      others.filter((part) => part.isRare === isRare),
+      names,
+    ),
   );
-  const source = `\n(function (${['load', 'builtin', 'require', ...names].join(', ')}) { return {\n${table.join('\n')}\n}; })\n`;
-  const buildId = createHash('sha256').update(source).digest('hex').slice(0, 16);
+  const buildId = createHash('sha256').update(usual).update(rare).digest('hex').slice(0, 16);
   const loader = readFileSync(new URL('loader.js', import.meta.url), 'utf8').replace(
     ' /* HELPERS */',
     names.map((name) => `, ${name}`).join(''),
   );
   const code = [...helpers.values(), `const buildId = "${buildId}";`, loader, entry.code].join('\n');
-  const text = `${code}\nfunction partsText() {/*${escapeComment(source)}*/}\n`;
+  const functions = [
+    ['usualText', usual],
+    ['rareText', rare],
+  ].map(([name, source]) => `function ${name}() {/*${escapeComment(source)}*/}\n`);
+  const text = `${code}\n${functions.join('')}`;
   const odd = /[^\t\n\x20-\x7e]/.exec(text);
   if (odd) throw new Error(`the built file must be plain ASCII, one byte a character: found ${JSON.stringify(odd[0])}`);
   return text;
+}
+
+function makeTable(parts, names) {
+  const rows = parts.map(
+    ({ name, code }) => `${JSON.stringify(`./${name}`)}: function (module, exports) {\n${code}\n},`,
+  );
+  return `\n(function (${['load', 'builtin', 'require', ...names].join(', ')}) { return {\n${rows.join('\n')}\n}; })\n`;
 }
 
 async function toCommonJs(code) {

@@ -67,6 +67,19 @@ test('parts that are loaded on demand run, also with a comment end, a backtick a
   assert.equal(said.stdout, 'a*`${1}b x\\y end */\n', said.stderr);
 });
 
+test('what most starts need lies together: each source that the build names is a part of its own', () => {
+  const script = readFileSync(join(root, 'companion/build.mjs'), 'utf8');
+  const named = /usualSources = \[([^\]]+)\]/.exec(script)?.[1]?.match(/[\w/-]+(?=')/g) ?? [];
+  assert.ok(named.length > 5, script);
+  const [usual = '', rare = ''] =
+    readFileSync(builtFile, 'latin1').split('function usualText')[1]?.split('function rareText') ?? [];
+  for (const source of named) {
+    const part = new RegExp(`"\\./${source.split('/').at(-1)}-[A-Z0-9]{8}\\.js":`);
+    assert.match(usual, part);
+    if (!source.endsWith('/main')) assert.doesNotMatch(rare, part);
+  }
+});
+
 test('the build lists the licence of each bundled package and of no other', (t) => {
   const copy = makeCopy(t, "import kleur from 'kleur';\nimport ms from 'ms';\nconsole.log(kleur.bold('x'));\n");
   assert.equal(build(copy).status, 0);
