@@ -119,6 +119,10 @@ test('input that is none, is not there, never ends or never stops costs nothing 
   }
   const open = start(workspace, ['hook', 'claude', 'Stop'], { holdsInput: true });
   assert.ok(textOf(await open.promise).includes(job.id));
+  // A host that says all and closes nothing was heard all the same.
+  const again = start(workspace, ['hook', 'claude', 'Stop'], { holdsInput: true });
+  again.child.stdin?.write('{"stop_hook_active":true}');
+  assert.equal(textOf(await again.promise), '');
 });
 
 test('no state folder, one that cannot be read, one that is none: 0, and a word for the person at most', async (t) => {

@@ -56,6 +56,14 @@ for (const host of hosts) {
   });
 }
 
+test('codex runs no hook that nobody has trusted, as setup says', async (t) => {
+  const host = hosts.find(({ profile }) => profile.id === 'codex') as Host;
+  const args = host.args.filter((word) => word !== '--dangerously-bypass-hook-trust');
+  const { isRun, turn } = await makeDesk(t, { ...host, args });
+  assert.ok((await turn()).includes(plainText));
+  assert.deepEqual(['Stop', 'UserPromptSubmit'].filter(isRun), []);
+});
+
 /** A finished job that nobody has collected, and the hooks turned on, with a copy of what each says. */
 async function makeDesk(t: TestContext, { profile, args, settings }: Host) {
   const workspace = makeWorkspace(t);
@@ -73,6 +81,7 @@ async function makeDesk(t: TestContext, { profile, args, settings }: Host) {
   return {
     workspace,
     job,
+    isRun: (event: string) => existsSync(copy(event)),
     said(event: string): { systemMessage?: string; hookSpecificOutput?: { additionalContext: string } } {
       assert.ok(existsSync(copy(event)), `the hook for ${event} was not run`);
       return JSON.parse(readFileSync(copy(event), 'utf8'));

@@ -21,7 +21,7 @@ export interface Context {
   /** Does a person look at stdout? Then control sequences of others are removed. */
   isTerminal: boolean;
   readStdin(): Promise<Buffer>;
-  /** Null when there is more than that, no end of it in time, or nothing to read from. */
+  /** What has come by its end, or by then. Null when it is more than that, or cannot be read. */
   readStdinWithin(bytes: number, ms: number): Promise<Buffer | null>;
   /** Columns of the terminal; a generous number elsewhere. */
   width: number;

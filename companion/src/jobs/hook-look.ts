@@ -21,7 +21,10 @@ interface Seen {
   unsafe: string[];
 }
 
-/** The lines to tell; none when there is nothing to say. `isOver` is asked between two jobs. */
+/**
+ * The lines to tell; none when there is nothing to say. `isOver` is asked between two jobs, but not of the first few: a busy machine
+ * must not make a hook say nothing.
+ */
 export async function lookForHook(root: StateRoot, owner: string | null, isOver: () => boolean): Promise<string[]> {
   const live = listActive(root.folder);
   const unsafe = await findUnsafe(root, live, owner, isOver);
@@ -37,10 +40,12 @@ function findFinished(
   const finished: Seen['finished'] = [];
   const passing = new Set(live);
   const oldest = nowMs() - hookAgeMs;
+  let opened = 0;
   for (const id of listJobs(root).slice(0, hookJobs)) {
-    if (isOver() || finished.length === hookCounted) return { finished, isPart: true };
+    if ((opened >= hookNamed && isOver()) || finished.length === hookCounted) return { finished, isPart: true };
     const paths = jobPaths(root, id);
     if (passing.has(id) || exists(paths.collected)) continue;
+    opened += 1;
     const state = readState(paths);
     if (state.kind !== 'ok' || !isToCollect(state.value.state)) continue;
     if (Date.parse(state.value.ended_at ?? '') < oldest) continue;
@@ -57,7 +62,8 @@ function isToCollect(state: string): boolean {
 
 /** Those for which `idle-check` would say no, as far as there is time to look. */
 async function findUnsafe(root: StateRoot, live: readonly string[], owner: string | null, isOver: () => boolean) {
-  const seen = await lookForLive(root.folder, live, owner, isOver);
+  let looks = 0;
+  const seen = await lookForLive(root.folder, live, owner, () => ++looks > hookNamed && isOver());
   const { jobs, timers, unreadable } = judgeSeen(seen, owner, root.option);
   const faulty = [...jobs.filter(isFaulty), ...timers.filter(({ isFault }) => isFault)];
   return [...faulty.map(({ view }) => view.id), ...unreadable.map(({ id }) => id)];
