@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "0a3129fe1ab1f389";
+const buildId = "e151f383e87390f5";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -142,7 +142,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-4OCBBEFK.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-RVXC46QK.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-LGBF5NEQ.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-US3Y2CKF.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -1252,6 +1252,23 @@ const[first=""]=(0,import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")
 const home=import_chunk_IYTRN2OE.variables.home();const ours=(0,import_chunk_IYTRN2OE.configFolder)();return{...(0,import_chunk_IYTRN2OE.toolEnvironment)(),PATH:absoluteSearchPath().
 join(":"),...home===void 0?{}:{HOME:home},...ours===void 0?{}:{XDG_CONFIG_HOME:import_node_path.default.dirname(ours)},GIT_OPTIONAL_LOCKS:"0",GIT_TERMINAL_PROMPT:"\
 0",GIT_ASKPASS:"",GIT_NO_LAZY_FETCH:"1",GIT_NO_REPLACE_OBJECTS:"1",GIT_ALLOW_PROTOCOL:"none",GIT_CEILING_DIRECTORIES:import_node_path.default.dirname(folder)}}
+
+},
+"./chunk-BFFFK6CR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-LJCVDM2W.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-JSWX66CJ.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-46HCAPRY.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-LFREN4R6.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-JINAXGMY.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-YKVQYOXC.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-TP2IPSLL.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-UVQZQMW7.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-5SAC5ATJ.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BAKL6GIE.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-THRW6V2I.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-GTTTJUUH.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-RGDA26M5.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-VF7SP7JM.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-YF5OPDT2.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-BGNNYGET.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-KY3FDYHW.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-EL4U73NF.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-SGDUIVO7.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-UODTKBL7.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-FWPIOT7P.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-ZDADUYJC.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-LO7W347O.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
 
 },
 "./chunk-BIGKSKYM.js": function (module, exports) {
@@ -3053,23 +3070,6 @@ return idTimeMs(a)-idTimeMs(b)||(a<b?-1:a>b?1:0)}function sortIds(ids){const key
 from)).padStart(timeDigits,"0")} ${id}`});return keys.sort().map(key=>key.slice(timeDigits+1))}var timeDigits=9;
 
 },
-"./chunk-V7MMLUYA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-LJCVDM2W.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-JSWX66CJ.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-46HCAPRY.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-LFREN4R6.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-JINAXGMY.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-YKVQYOXC.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-TP2IPSLL.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-UVQZQMW7.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-5SAC5ATJ.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BAKL6GIE.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-THRW6V2I.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-GTTTJUUH.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-RGDA26M5.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-VF7SP7JM.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-YF5OPDT2.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-BGNNYGET.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-KY3FDYHW.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-EL4U73NF.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-IQRJHXXU.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-UODTKBL7.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-FWPIOT7P.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-ZDADUYJC.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-WAP6VWOZ.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
-
-},
 "./chunk-VCIFQG7V.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{startWorker:()=>startWorker});module.exports=stdin_exports;var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_35TRZJLG.findEngine)(spec.engine)??import_chunk_35TRZJLG.
@@ -3287,8 +3287,8 @@ chunk-NDBNC45T.js");var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-LGBF5NEQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_V7MMLUYA=load("./chunk-V7MMLUYA.js");var import_chunk_CO45A6DL=load(
+"./dispatch-US3Y2CKF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_BFFFK6CR=load("./chunk-BFFFK6CR.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
@@ -3324,8 +3324,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_V7MMLUYA.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_V7MMLUYA.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_BFFFK6CR.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_BFFFK6CR.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_CO45A6DL.locateRoot)({option:parsed.
@@ -5285,7 +5285,7 @@ stringify(value).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,escaped)}
 `}
 
 },
-"./clean-IQRJHXXU.js": function (module, exports) {
+"./clean-SGDUIVO7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_7RGJWFCL=load(
 "./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
@@ -5332,16 +5332,16 @@ name=>/^\.(?:new|gone)-/.test(name)&&isOld(import_node_path.default.join(folder,
 import_chunk_S7M4UBSY.factsOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder)&&isOld((0,import_chunk_VQZH6OHM.jobPaths)(root,id).marker));return[...half.map(
 name=>import_node_path.default.join(folder,name)),...markers.map(id=>(0,import_chunk_VQZH6OHM.jobPaths)(root,id).marker)]}function isOld(target){const facts=(0,
 import_chunk_S7M4UBSY.factsOf)(target);return facts!==void 0&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs>6*import_chunk_HPS4WFBD.startLimitMs}function ancestorsOfLive(root){
-const result=new Set;for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){for(let at=id;at!==void 0&&(0,import_chunk_V5ZZ3YHA.isId)(at);){const spec=(0,import_chunk_IDC76GR5.
-readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,at));at=spec.kind==="ok"?spec.value.lineage?.parent:void 0;if(at===void 0||result.has(at))break;result.add(at)}}
-return result}var clean={name:"clean",summary:"remove old job records (a dry run unless --yes)",form:"[--older-than D] [--keep N] [--yes]",words:{min:0,max:0},options:{
-"older-than":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.cleanAge,help:"only jobs that ended at least this long ago (default 14d)"},keep:{kind:"\
-count",value:"N",range:{default:0,min:0,max:1e6},help:"keep the newest N finished jobs in any case"},yes:{kind:"flag",help:"really remove"},...import_chunk_QVGUELI7.
-common},notes:"Never removes a live, awaited or uncollected job, nor one that a live job descends from. Once-keys stay. The worktree of a job (--worktree) goes \
-with its record, and both stay while it holds uncommitted or unmerged work, or a job of its own.",examples:["clean","clean --older-than 3d --keep 20 --yes"],async run(context,input){
-const root=context.root(input);const none={state_folder:root.folder,removed:[],would_remove:[],worktrees:[],kept:[]};if(!(0,import_chunk_CO45A6DL.checkRoot)(root.
-folder))return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:none}:{code:import_chunk_6PFAPK5K.exitCodes.done,out:`no jobs in ${root.folder}\
-
+const result=new Set;const open=(0,import_chunk_HCKID2IT.listActive)(root);for(let at=open.pop();at!==void 0;at=open.pop()){const spec=(0,import_chunk_IDC76GR5.
+readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,at));if(spec.kind!=="ok")continue;for(const above of[spec.value.lineage?.parent,spec.value.owner]){if(!above||
+!(0,import_chunk_V5ZZ3YHA.isId)(above)||result.has(above))continue;result.add(above);open.push(above)}}return result}var clean={name:"clean",summary:"remove old\
+ job records (a dry run unless --yes)",form:"[--older-than D] [--keep N] [--yes]",words:{min:0,max:0},options:{"older-than":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.
+limits.cleanAge,help:"only jobs that ended at least this long ago (default 14d)"},keep:{kind:"count",value:"N",range:{default:0,min:0,max:1e6},help:"keep the ne\
+west N finished jobs in any case"},yes:{kind:"flag",help:"really remove"},...import_chunk_QVGUELI7.common},notes:"Never removes a live, awaited or uncollected j\
+ob, nor one that a live job descends from. Once-keys stay. The worktree of a job (--worktree) goes with its record, and both stay while it holds uncommitted or \
+unmerged work, or a job of its own.",examples:["clean","clean --older-than 3d --keep 20 --yes"],async run(context,input){const root=context.root(input);const none={
+state_folder:root.folder,removed:[],would_remove:[],worktrees:[],kept:[]};if(!(0,import_chunk_CO45A6DL.checkRoot)(root.folder))return input.has("json")?{code:import_chunk_6PFAPK5K.
+exitCodes.done,json:none}:{code:import_chunk_6PFAPK5K.exitCodes.done,out:`no jobs in ${root.folder}
 `};const options={olderThanMs:input.durationOrDefault("older-than"),keep:input.count("keep")??0,includeUncollected:false};if(!input.has("yes")){const plan=await planClean(
 root.folder,options);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...none,would_remove:plan.remove,worktrees:plan.worktrees,kept:plan.
 keep}};const lines=[...plan.remove.map(id=>`would remove ${id}${withTree(plan.worktrees,id)}`),...plan.keep.map(one=>`keeps ${one.id}: ${one.why}`),`${plan.remove.
@@ -5840,12 +5840,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_TFOPI4LY=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-WAP6VWOZ.js": function (module, exports) {
+"./help-LO7W347O.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_QVGUELI7.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-TRXEC6WH.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-Y2HPYAVF.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -6582,9 +6582,9 @@ refresh,refreshAttached:()=>import_chunk_7RGJWFCL.refreshAttached,refreshUnasked
 "./chunk-JSBRDJBE.js");
 
 },
-"./registry-TRXEC6WH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_V7MMLUYA.commandNames,loadCommand:()=>import_chunk_V7MMLUYA.loadCommand});module.exports=
-stdin_exports;var import_chunk_V7MMLUYA=load("./chunk-V7MMLUYA.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-Y2HPYAVF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_BFFFK6CR.commandNames,loadCommand:()=>import_chunk_BFFFK6CR.loadCommand});module.exports=
+stdin_exports;var import_chunk_BFFFK6CR=load("./chunk-BFFFK6CR.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-WJXFCQHU.js": function (module, exports) {

@@ -100,12 +100,15 @@ function isOld(target: string): boolean {
 
 function ancestorsOfLive(root: string): Set<string> {
   const result = new Set<string>();
-  for (const id of listActive(root)) {
-    for (let at: string | undefined = id; at !== undefined && isId(at); ) {
-      const spec = readSpec(jobPaths(root, at));
-      at = spec.kind === 'ok' ? spec.value.lineage?.parent : undefined;
-      if (at === undefined || result.has(at)) break;
-      result.add(at);
+  const open = listActive(root);
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const spec = readSpec(jobPaths(root, at));
+    if (spec.kind !== 'ok') continue;
+    // Whose it is says the job that started it (jobs/whose.ts).
+    for (const above of [spec.value.lineage?.parent, spec.value.owner]) {
+      if (!above || !isId(above) || result.has(above)) continue;
+      result.add(above);
+      open.push(above);
     }
   }
   return result;
