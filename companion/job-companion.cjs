@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "e151f383e87390f5";
+const buildId = "4d3be50ac6529b94";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -140,9 +140,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-4OCBBEFK.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-QCYVYJXE.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-RVXC46QK.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-US3Y2CKF.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-WSNAOCCB.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -168,16 +168,16 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function usualText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./cancel-RGDA26M5.js": function (module, exports) {
+"./cancel-NQRGQYWR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var import_chunk_SPUHXPSH=load(
 "./chunk-SPUHXPSH.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_2OLZ7RVE=load(
-"./chunk-2OLZ7RVE.js");var import_chunk_2KAFA2VR=load("./chunk-2KAFA2VR.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
+"./chunk-T4JNAPAO.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_FDMABMWT=load(
+"./chunk-FDMABMWT.js");var import_chunk_R55QTULD=load("./chunk-R55QTULD.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
 "./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load(
 "./chunk-3BHDXNO3.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
 "./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
 "./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load(
 "./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load(
 "./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
@@ -191,7 +191,7 @@ function usualText() {/*
 --why TEXT]",words:{min:1,max:1},options:{why:{kind:"text",value:"TEXT",help:"kept in the record"},owner:{kind:"text",value:"NAME",help:"who asks (default: JOB_\
 OWNER)"},...import_chunk_QVGUELI7.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
 examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.
-checkRoot)(root.folder);const id=(0,import_chunk_HCKID2IT.requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_2OLZ7RVE.cancelJob)(root.folder,
+checkRoot)(root.folder);const id=(0,import_chunk_HCKID2IT.requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_FDMABMWT.cancelJob)(root.folder,
 id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null,why:input.text("why")??null});const{state,paths}=reply.view;const json={id,result:reply.
 result,state:state.state,error:state.error,result_path:paths.result};if(reply.result==="canceled"){const out=`${id}: canceled
 report: ${paths.result}
@@ -208,459 +208,6 @@ if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_D55TD3ZR.runNo
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
 
 },
-"./chunk-27ANVMUV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{applyAll:()=>applyAll,backends:()=>backends,findArgumentFault:()=>findArgumentFault,findBackend:()=>findBackend,hostMarkers:()=>hostMarkers,
-isOlder:()=>isOlder,makeReading:()=>makeReading,noteWarning:()=>noteWarning,parseSettings:()=>parseSettings,versionOf:()=>versionOf});module.exports=stdin_exports;
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_child_process=require("node:child_process");var import_node_path=builtin("node:path");var import_node_fs=require(
-"node:fs");var import_node_path2=builtin("node:path");var import_node_fs2=require("node:fs");var import_node_path3=builtin("node:path");function makeReading(){return{
-conversationId:null,text:"",answer:null,final:null,failure:null,tools:[],toolCount:0,denials:[],warnings:[],usage:null,model:null,unparsedLines:0,waitsForSignIn:false}}
-var wordsBytes=2048;var keptNotes=20;function noteFailure(reading,code,message,resets){reading.failure??={code,message:(0,import_chunk_LXK2ZILE.excerpt)(message,
-wordsBytes),...resets===void 0?{}:{resets}}}function noteWarning(reading,code,message){const words=(0,import_chunk_LXK2ZILE.excerpt)(message,wordsBytes);if(words===
-""||reading.warnings.length>=keptNotes)return;if(!reading.warnings.some(known=>known.message===words))reading.warnings.push({code,message:words})}var keptTools=20;
-function noteTool(reading,call,at){const known=reading.tools.find(tool=>tool.key===call.key&&tool.ended_at===null);const ended=call.status==="running"?null:at;const input=(0,
-import_chunk_LXK2ZILE.excerpt)(call.input??"",import_chunk_HPS4WFBD.toolCallBytes);const output=call.output==null?null:(0,import_chunk_LXK2ZILE.excerpt)(call.output,
-import_chunk_HPS4WFBD.toolCallBytes);if(known){known.status=call.status;known.output=output??known.output;known.ended_at=ended;if(input)known.input=input}else{reading.
-toolCount+=1;reading.tools.push({n:reading.toolCount,key:call.key,name:call.name,input,output,status:call.status,started_at:at,ended_at:ended});if(reading.tools.
-length>keptTools){const drop=reading.tools.findIndex(tool=>tool.ended_at!==null);reading.tools.splice(Math.max(0,drop),1)}}if(call.status==="denied"){const what=known?.
-input||input;noteDenial(reading,what?`${call.name}: ${(0,import_chunk_LXK2ZILE.excerpt)(what,import_chunk_HPS4WFBD.excerptBytes)}`:call.name)}}function noteDenial(reading,what){
-if(!reading.denials.includes(what)&&reading.denials.length<keptNotes)reading.denials.push(what)}function parseLine(line,reading){if(line.trim()==="")return void 0;
-try{const value=JSON.parse(line);if(typeof value==="object"&&value!==null&&!Array.isArray(value))return value}catch{}reading.unparsedLines+=1;return void 0}function findArgumentFault(args){
-if(args.some(arg=>arg.includes("\0")))return"an argument holds a NUL character";const longest=Math.max(0,...args.map(import_chunk_LXK2ZILE.byteLength));return longest<
-131072?null:`an argument of ${longest} bytes is too long; allowed: 131071 bytes`}var wordsBytes2=2048;var kinds=[["quota",/usage limit|quota exceeded|exceeded your (?:current )?quota|quota (?:is )?(?:exhausted|reached)|insufficient_quota|out of credits|credit balance is too low|spend cap|rate limit (?:reached|exceeded)|rate_limit_e|resource_exhausted|\b429 too many requests|(?:status|code|error):? 429\b/i],
-["auth",/\b401 unauthorized|(?:status|code|error):? 401\b|unauthenticated|(?:invalid|incorrect) (?:api|x-api).?key|invalid bearer token|not logged in|sign in again|login is required|missing environment variable|\bno api key\b/i]];
-function kindOfWords(message,own10=[]){const words=(0,import_chunk_LXK2ZILE.excerpt)(message,wordsBytes2);return[...own10,...kinds].find(([,pattern])=>pattern.test(
-words))?.[0]??"agent_error"}function kindOfStatus(status){if(status===401)return"auth";return status===429?"quota":null}function resetOf(message){const words=(0,
-import_chunk_LXK2ZILE.excerpt)(message,wordsBytes2);const seconds=/"resets_at":\s*(\d{10})\b/.exec(words)?.[1];if(seconds!==void 0)return(0,import_chunk_CL3BCQKO.
-isoOf)(Number(seconds)*1e3);const text=words.trim().replace(/\b(resets?|retry) after (?=\d)/i,"$1 in ");const found=/try again (at (.+?)|in ~?\d.*?)\.?$/i.exec(
-text)??/\b(?:resets?|retry) (in \d[\dhms. ]*[hms])/i.exec(text)??/\bresets? (at (.+?))(?:[.,;)]|$)/i.exec(text);return found?found[2]??found[1]:void 0}function fieldsOf(value){
-return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:{}}function textOf(value){return typeof value==="string"?value:""}function numberOf(value){
-return typeof value==="number"&&Number.isFinite(value)?value:0}function withoutEnd(text){let end=text.length;while(text[end-1]==="\n")end-=1;return text.slice(0,
-end)}function judgeAgyEnd(reading,ending,asked){if(!ending.byItself)forgetOurSignal(reading);forgiveRepeatedError(reading,ending,asked);const lines=(0,import_chunk_LXK2ZILE.
-plainText)(ending.stderrTail).split("\n").map(line=>line.trim());noteUnaskedTool(reading,lines);if(reading.denials.length>0&&endedInCall.has(reading))reading.answer=
-null;noteCut(reading,lines);noteLostConversation(reading,asked);if(ending.byItself)noteExit(reading,ending,lines);noteSignIn(reading,lines);if(reading.final==="\
-failure"&&reading.denials.length>0){noteFailure(reading,"permission_denied",`agy stopped at a tool that was refused: ${reading.denials.join(", ")}`)}}var endedInCall=new WeakSet;
-function forgetOurSignal(reading){if(!isInterruption(reading.failure?.message??""))return;reading.failure=null;reading.final=null}function isInterruption(error){
-return/^interrupted\b/i.test(error)}var own=[["auth",/authentication (?:required|timed out|failed)|not signed in|api key not valid/i],["session_lost",/\bconversation .*not found/i],
-["response_timeout",/timeout waiting for response|print timeout after/i]];function noteAgyFailure(reading,words){noteFailure(reading,kindOfWords(words,own),words,
-resetOf(words))}function noteRefusal(reading,names){const plain=name=>name.toLowerCase().replace(/[^a-z]/g,"");const call=reading.tools.findLast(tool=>hasFailed(
-tool)&&names.some(name=>name!==""&&plain(tool.name).includes(plain(name))));if(call)call.status="denied";const what=call?`${call.name}: ${call.input}`:names.find(
-name=>name!=="");noteDenial(reading,what??"a tool that has no name")}function hasFailed({status,output}){return status!=="completed"||output===null}var lostConversation="\
-conversation_not_found";function isLostConversation(line){return/^warning: conversation\b.*\bnot found/i.test(line)}var repeatedError="earlier_error_repeated";function forgiveRepeatedError(reading,ending,asked){
-const{failure,answer}=reading;if(asked.resume===null||asked.earlierError===null||failure?.message!==asked.earlierError)return;if(answer===null||ending.byItself&&
-ending.exitCode!==0)return;reading.failure=null;reading.final="success";noteWarning(reading,repeatedError,failure.message)}function noteUnaskedTool(reading,lines){
-const line=lines.findLast(text=>/^jetski:.*\bauto-denied\b/.test(text));if(line===void 0||reading.denials.length>0)return;noteRefusal(reading,[/"([\w ]+)" permission/.
-exec(line)?.[1]??""])}function noteCut(reading,lines){const timeout=lines.find(line=>/\bprint timeout after\b.*\breturning partial output\b/.test(line));if(timeout!==
-void 0)noteFailure(reading,"response_timeout",timeout);const waited=lines.find(line=>/\broot agent idle; waiting up to\b.*\bbackground task/.test(line));const killed=lines.
-find(line=>/\bterminating \d+ background task\(s\) on exit\b/.test(line));if(waited===void 0||killed===void 0)return;noteFailure(reading,"agent_error",`agy ende\
-d commands that it had left running: ${waited}; ${killed}`)}function noteSignIn(reading,lines){if(!reading.waitsForSignIn||reading.final==="success")return;noteFailure(
-reading,"auth",lines.find(asksForSignIn)??"agy waits for a sign-in")}function asksForSignIn(line){return/^authentication required\b/i.test(line)}function noteLostConversation(reading,asked){
-const warning=reading.warnings.find(one=>one.code===lostConversation);if(!warning||asked.resume===null||reading.conversationId===asked.resume)return;reading.warnings=
-reading.warnings.filter(one=>one!==warning);noteFailure(reading,"session_lost",warning.message)}function noteExit(reading,ending,lines){const isClean=ending.exitCode===
-0&&ending.signal===null;if(isClean&&reading.final==="success")return;const told=lines.findLast(line=>line.startsWith("AGY_ERROR:"));if(told!==void 0)noteStructuredError(
-reading,told.slice("AGY_ERROR:".length).trim());if(reading.final!==null||ending.signal!==null||isClean)return;noteAgyFailure(reading,errorWords(lines)||`agy exi\
-ted with code ${ending.exitCode} and said nothing`)}function noteStructuredError(reading,text){const words=wordsOf(text);const known=reading.failure;if(known?.code===
-"agent_error"){const resets=resetOf(words);reading.failure={...known,code:kindOfWords(words,own),...resets===void 0?{}:{resets}}}else{noteAgyFailure(reading,words)}}
-function wordsOf(text){try{const{short_error,status,error_code}=fieldsOf(JSON.parse(text));const words=[short_error,status,error_code].map(part=>typeof part==="\
-number"?`code ${part}`:textOf(part));return words.filter(part=>part!=="").join(" ")||text}catch{return text}}function errorWords(lines){const told=lines.filter(
-line=>line!=="");return(told.findLast(line=>/^error\b/i.test(line))??told[0]??"").replace(/^error:\s*<>/i,"")}function findRuleFault(rules,kinds4,where){if(rules===
-void 0||rules===null)return null;if(!Array.isArray(rules))return`${where} is no list`;const fault=rules.find(rule=>!isHarmless(rule,kinds4));return fault===void 0?
-null:`${where} has the rule ${JSON.stringify(fault)}, which lets it change things`}function parseSettings(text){const value=JSON.parse(text);if(typeof value!=="\
-object"||value===null||Array.isArray(value))throw new Error("settings are no JSON object");return fieldsOf(value)}function isHarmless(rule,kinds4){const parts=typeof rule===
-"string"?/^(\w+)\((.*)\)$/s.exec(rule):null;const kind=parts&&Object.hasOwn(kinds4,parts[1]??"")?kinds4[parts[1]??""]:void 0;if(kind==="command")return readOnly.
-test(parts?.[2]??"");return kind==="reads"}var readOnly=/^(?:basename|cat|cmp|cut|df|diff|dirname|du|e?grep|fgrep|head|id|ls|nl|pwd|readlink|realpath|stat|tail|tr|wc|whoami|which|git (?:ls-files|ls-tree|rev-parse|status))(?: [\w./:=@~+,-]+)*$/;
-var agySettings={file:".gemini/antigravity-cli/settings.json",findFault};var agySharedGrants={file:".gemini/config/config.json",findFault};var agyProjectGrants={
-file:".gemini/config/projects/",findFault};var kinds2={command:"command",read_file:"reads",read_url:"reads"};function findFault(text,profile){if(profile!=="rest\
-ricted")return null;let settings;try{settings=parseSettings(text)}catch{return"the settings are no JSON object"}const shared=fieldsOf(settings.userSettings);const project=fieldsOf(
-fieldsOf(settings.permissionGrants).permissionGrants);return findModeFault(settings,shared)??findRuleFault(fieldsOf(settings.permissions).allow,kinds2,"permissi\
-ons.allow")??findRuleFault(fieldsOf(shared.globalPermissionGrants).allow,kinds2,"globalPermissionGrants.allow")??findRuleFault(project.allow,kinds2,"permissionG\
-rants.allow")}function findModeFault(settings,shared){const{toolPermission="request-review"}=settings;if(toolPermission!=="request-review"&&toolPermission!=="st\
-rict"){return`toolPermission is ${JSON.stringify(toolPermission)}; allowed: "request-review", "strict"`}if(/_EAGER$/.test(String(shared.autoExecutionPolicy)))return"\
-autoExecutionPolicy lets every command run unasked";const files=["policyPaths","adminPolicyPaths"].find(name=>!isEmpty(settings[name]));return files===void 0?null:
-`${files} names more rules, which are not read here`}function isEmpty(value){return value===void 0||value===null||Array.isArray(value)&&value.length===0}var grants={
-restricted:["--mode","plan"],standard:["--dangerously-skip-permissions"],unrestricted:["--dangerously-skip-permissions"]};var agy={id:"agy",title:"Antigravity C\
-LI",programs:["agy"],answerFrom:"stream",keepsConversation:true,resumesElsewhere:true,takesFolders:true,profiles:{restricted:{adds:"--mode plan; what would have\
- to ask is refused",sandbox:false},standard:{adds:"--dangerously-skip-permissions",sandbox:false},unrestricted:{adds:"--dangerously-skip-permissions",sandbox:false}},
-oldest:"1.1.15",packages:[],install:"curl -fsSL https://antigravity.google/cli/install.sh | bash",signIn:{files:[".gemini/antigravity-cli/antigravity-oauth-toke\
-n"],variables:["GEMINI_API_KEY"]},policy:agySettings,morePolicies:[agySharedGrants,agyProjectGrants],hostMarkers:["ANTIGRAVITY_AGENT","ANTIGRAVITY_CLI_ALIAS","A\
-NTIGRAVITY_CONVERSATION_ID","ANTIGRAVITY_SOURCE_METADATA","ANTIGRAVITY_TRAJECTORY_ID"],runsOn:{tokens:true,cost:false},plan(request){return{args:planArgs(request),
-promptBy:"stdin",stdin:`${JSON.stringify({event:"user",message:{content:request.prompt}})}
-`,environment:{AGY_CLI_DISABLE_AUTO_UPDATE:"1"},conversationId:null,remove:[]}},read(line,reading,at){const event=parseLine(line,reading);if(!event)return;switch(event.
-event){case"init":noteConversation(event.conversation_id,reading);reading.model=textOf(fieldsOf(event.init).model)||reading.model;break;case"step_update":readStep(
-fieldsOf(event.step_update),reading,at);break;case"result":readResult(fieldsOf(event.result),reading);break}},readError(line,reading){const text=(0,import_chunk_LXK2ZILE.
-plainText)(line).trimEnd();if(asksForSignIn(text))reading.waitsForSignIn=true;if(isLostConversation(text))noteWarning(reading,lostConversation,text)},close:judgeAgyEnd};
-function planArgs({profile,cwd,writable,deadlineMs,model,resume}){const args=["--output-format","stream-json","--input-format","stream-json","--disable-slash-co\
-mmands"];args.push("--print-timeout",`${Math.ceil(deadlineMs/1e3)}s`);for(const folder of[cwd,...profile==="restricted"?[]:writable])args.push("--add-dir",folder);
-args.push(...grants[profile]);if(model!==null)args.push(`--model=${model}`);if(resume!==null)args.push("--conversation",resume);return args}function readStep(step,reading,at){
-const conversation=textOf(step.conversation_id);if(reading.conversationId===null)noteConversation(conversation,reading);const type=textOf(step.step_type);const name=textOf(
-step.tool_name)||textOf(fieldsOf(step.tool_info).name);if(type==="tool"||name!==""){const key=`${conversation}/${String(step.step_index)}`;if(!reading.tools.some(
-tool=>tool.key===key))endedInCall.add(reading);noteTool(reading,{key,name:name||type,...readCall(fieldsOf(step.tool_info)),status:statusOf(step)},at);return}if(conversation!==
-""&&conversation!==reading.conversationId)return;if(type!=="agent_response"&&type!=="user_input")return;if(reading.final==="success")reading.final=null;if(type===
-"agent_response")readText2(step,reading)}function readText2(step,reading){const words=textOf(step.text_delta);reading.text+=words;if(words.trim()!=="")endedInCall.
-delete(reading);if(step.state==="DONE"&&reading.text!==""&&!reading.text.endsWith("\n"))reading.text+="\n"}function readCall(info){const parameters=fieldsOf(info.
-parameters);const names=["CommandLine","TargetFile","AbsolutePath","SearchDirectory"];const input=names.map(name=>textOf(parameters[name])).find(text=>text!=="");
-const output=textOf(info.output)||textOf(fieldsOf(info.error).message);return{input:input??(info.parameters===void 0?"":JSON.stringify(parameters)),output:output||
-null}}function statusOf(step){if(step.state==="DONE")return"completed";return step.state==="ERROR"||step.state==="CANCELED"?"failed":"running"}function readResult(result,reading){
-const error=textOf(result.error);if(reading.final==="success"&&isInterruption(error))return;if(isId(result.conversation_id))reading.conversationId=result.conversation_id;
-readUsage(fieldsOf(result.usage),reading);const response=textOf(result.response);reading.answer=response.trim()===""?null:response;for(const action of Array.isArray(
-result.denied_actions)?result.denied_actions.map(fieldsOf):[]){noteRefusal(reading,[textOf(action.display_name),textOf(action.action)])}if(result.status==="SUCC\
-ESS"){reading.final??="success";return}reading.final="failure";if(error==="")noteWarning(reading,"agent_status",`agy ended the turn with status ${String(result.
-status)}`);else noteAgyFailure(reading,result.status==="ERROR"?error:`${String(result.status)}: ${error}`)}function readUsage(usage,reading){const input=numberOf(
-usage.input_tokens);const output=numberOf(usage.output_tokens);const total2=numberOf(usage.total_tokens)||input+output;if(total2>0)reading.usage={input_tokens:input,
-output_tokens:output,total_tokens:total2}}function noteConversation(id,reading){if(isId(id))reading.conversationId??=id}function isId(id){return typeof id==="st\
-ring"&&/^\w[\w.:-]{0,199}$/.test(id)}function planClaudeProfile(request){switch(request.profile){case"restricted":return{args:planRestricted(request),environment:{
-GIT_OPTIONAL_LOCKS:"0"}};case"standard":return{args:planStandard(request),environment:{}};case"unrestricted":return{args:["--permission-mode=bypassPermissions"],
-environment:{IS_SANDBOX:"1"}}}}function planRestricted({mode}){const web=mode==="research"?["WebFetch","WebSearch"]:[];const hook={matcher:"Bash",hooks:[{type:"\
-command",command:guard}]};return["--permission-mode=dontAsk",`--tools=${["Read","Grep","Glob","Bash",...web].join(",")}`,...web.length>0?[`--allowedTools=${web.
-join(",")}`]:[],"--strict-mcp-config","--setting-sources=user",`--settings=${JSON.stringify({disableAllHooks:false,hooks:{PreToolUse:[hook]}})}`]}var guard=[`IF\
-S= read -r call; command=\${call#*'"command":"'}; [ "$command" != "$call" ] || command=`,`command=\${command%%'"'*}`,'case "$command " in','*[!A-Za-z0-9\\ ./_=:^\
-~@,+%-]*|*" --o"[!n]*|*" -O"*|*" --ext"*) ;;','"git diff "*|"git log "*|"git show "*|"git status "*|"git blame "*|"git ls-files "*) exit 0 ;;',"esac",'echo "Onl\
-y plain git diff, log, show, status, blame and ls-files can be run here." >&2',"exit 2"].join("\n");function planStandard({stateRoot,writable}){const isPattern=/[*?[\]{}()!\\]/.
-test(stateRoot);return["--permission-mode=acceptEdits","--allowedTools=Bash,WebFetch,WebSearch",...isPattern?[]:[`--settings=${JSON.stringify({permissions:{deny:[
-`Edit(/${stateRoot}/**)`]}})}`],...writable.map(folder=>`--add-dir=${folder}`)]}function readMessage(event,reading,at){const isOwn=typeof event.parent_tool_use_id!==
-"string";switch(event.type){case"system":if(event.subtype==="init")readInit(event,reading);break;case"assistant":if(isOwn)reopen(reading);readAssistant(fieldsOf(
-event.message),isOwn,reading,at);break;case"user":for(const block of blocksOf(event))if(block.type==="tool_result")readToolResult(block,reading,at);break;case"s\
-tream_event":if(isOwn)readDelta(fieldsOf(event.event),reading);break}}function readDenials(denials,reading){for(const denial of Array.isArray(denials)?denials.map(
-fieldsOf):[]){const call=reading.tools.find(tool=>tool.key===textOf(denial.tool_use_id));if(call)call.status="denied";const what=(0,import_chunk_LXK2ZILE.excerpt)(
-inputText(denial.tool_input),import_chunk_HPS4WFBD.excerptBytes);noteDenial(reading,what?`${textOf(denial.tool_name)}: ${what}`:textOf(denial.tool_name))}}function readDenial(event,reading,at){
-const key=textOf(event.tool_use_id);const call=reading.tools.find(tool=>tool.key===key&&tool.ended_at===null);noteTool(reading,{key,name:call?.name??textOf(event.
-tool_name),status:"denied"},at)}function errorWords2(ending,notice2){const lines=(0,import_chunk_LXK2ZILE.plainText)(ending.stderrTail).split("\n").map(line=>line.
-trim());return(lines.findLast(line=>line!==""&&!notice2.test(line))??"").replace(/^error:\s*<>/i,"")}function readInit(event,reading){reopen(reading);if(/^\w[\w-]{0,99}$/.
-test(textOf(event.session_id)))reading.conversationId??=textOf(event.session_id);reading.model=textOf(event.model)||reading.model}function reopen(reading){if(reading.
-final==="success")reading.final=null}var isSynthetic=message=>message.model==="<synthetic>";function readAssistant(message,isOwn,reading,at){if(isSynthetic(message))
-return;if(isOwn)reading.model=textOf(message.model)||reading.model;for(const block of blocksOf({message})){if(block.type==="text"&&isOwn)reading.text=textOf(block.
-text)||reading.text;if(block.type==="tool_use"){const call={key:textOf(block.id),name:textOf(block.name),input:inputText(block.input)};noteTool(reading,{...call,
-status:"running"},at)}}}function readToolResult(block,reading,at){const key=textOf(block.tool_use_id);const call=reading.tools.find(tool=>tool.key===key&&tool.ended_at===
-null);if(!call)return;const output=contentText(block.content);const isTakenAway=/\bNo such tool available\b.*\bis disabled for this session\b/s.test(output.slice(
-0,1e3));const status=block.is_error!==true?"completed":isTakenAway?"denied":"failed";noteTool(reading,{key,name:call.name,output,status},at)}function readDelta(event,reading){
-if(event.type==="message_start")reopen(reading);if(event.type==="content_block_start"&&fieldsOf(event.content_block).type==="text")reading.text="";const delta=fieldsOf(
-event.delta);if(event.type==="content_block_delta"&&delta.type==="text_delta")reading.text+=textOf(delta.text)}function blocksOf(event){const{content}=fieldsOf(
-event.message);return Array.isArray(content)?content.map(fieldsOf):[]}function inputText(input){return textOf(fieldsOf(input).command)||JSON.stringify(input??{})}
-function contentText(content){if(!Array.isArray(content))return textOf(content);return content.map(part=>textOf(fieldsOf(part).text)).join("\n")}var claude={id:"\
-claude",title:"Claude Code",programs:["claude"],answerFrom:"stream",keepsConversation:true,resumesElsewhere:true,takesFolders:true,profiles:{restricted:{adds:"-\
--permission-mode dontAsk --tools Read,Grep,Glob,Bash (research: WebFetch, WebSearch too), Bash only for plain git diff, log, show, status, blame, ls-files; no M\
-CP servers, no settings of the project",sandbox:false},standard:{adds:"--permission-mode acceptEdits, Bash and the web allowed, file tools kept out of the state\
- folder",sandbox:false},unrestricted:{adds:"--permission-mode bypassPermissions, IS_SANDBOX=1 (else refused to root)",sandbox:false}},oldest:"2.1.197",packages:[
-"@anthropic-ai/claude-code"],install:"npm install -g @anthropic-ai/claude-code",signIn:{files:[".claude/.credentials.json"],variables:["ANTHROPIC_API_KEY","ANTH\
-ROPIC_AUTH_TOKEN","CLAUDE_CODE_OAUTH_TOKEN"]},hostMarkers:["AI_AGENT","CLAUDECODE","CLAUDE_CODE_CHILD_NOTES_DIR","CLAUDE_CODE_CHILD_SESSION","CLAUDE_CODE_ENTRYP\
-OINT","CLAUDE_CODE_EXECPATH","CLAUDE_CODE_MESSAGING_SOCKET","CLAUDE_CODE_MESSAGING_TOKEN","CLAUDE_CODE_SESSION_ATTENDED","CLAUDE_CODE_SESSION_ID","CLAUDE_CODE_S\
-SE_PORT","CLAUDE_EFFORT","CLAUDE_ENV_FILE","CLAUDE_PID","CLAUDE_PROJECT_DIR"],runsOn:{tokens:false,cost:true},plan(request){const{args,environment}=planClaudeProfile(
-request);return{args:["-p","--output-format=stream-json","--verbose","--include-partial-messages",...args,...planTarget(request)],promptBy:"stdin",stdin:planPrompt(
-request.prompt),environment:{...quiet,...environment},conversationId:request.resume===null?request.freshId:null,remove:[]}},read(line,reading,at){const event=parseLine(
-line,reading);if(!event)return;readMessage(event,reading,at);if(event.type==="system"&&event.subtype==="permission_denied")readDenial(event,reading,at);if(event.
-type==="system"&&event.subtype==="informational")readComplaint(event,reading);if(event.type==="rate_limit_event")readRateLimit(fieldsOf(event.rate_limit_info),reading);
-if(event.type==="result")readResult2(event,reading)},close(reading,ending){if(reading.final!==null||!ending.byItself||ending.signal!==null||!ending.exitCode)return;
-const words=errorWords2(ending,/^warning:/i);if(words)noteFailure(reading,kindOfWords(words,own2),words)}};var quiet={DISABLE_AUTOUPDATER:"1",DISABLE_ERROR_REPORTING:"\
-1",DISABLE_TELEMETRY:"1",CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC:"1"};function planTarget({model,resume,freshId}){const target=resume===null?`--session-id=${freshId}`:
-`--resume=${resume}`;return model===null?[target]:[`--model=${model}`,target]}function planPrompt(prompt){return prompt.startsWith("/")?`
-${prompt}`:prompt}var limitCode="rate_limit";function readRateLimit(info,reading){const seconds=numberOf(info.resetsAt);if(info.status!=="rejected"||seconds<=0||
-seconds>1e11)return;reading.warnings=reading.warnings.filter(warning=>warning.code!==limitCode);noteWarning(reading,limitCode,`resets at ${(0,import_chunk_CL3BCQKO.
-isoOf)(seconds*1e3)}`)}function readComplaint(event,reading){if(event.level==="warning")noteWarning(reading,"agent_warning",textOf(event.content))}function readResult2(event,reading){
-readUsage2(event,reading);readDenials(event.permission_denials,reading);const limit=reading.warnings.find(warning=>warning.code===limitCode);reading.warnings=reading.
-warnings.filter(warning=>warning!==limit);if(event.subtype==="success"&&event.is_error===false){reading.answer=textOf(event.result);reading.final="success";return}
-reading.final="failure";const errors=Array.isArray(event.errors)?event.errors.map(textOf).filter(text=>text!==""):[];const words=textOf(event.result)||errors.join(
-"\n")||`claude ended with ${textOf(event.subtype)||"an error"}`;const code=kindOfStatus(numberOf(event.api_error_status))??kindOfWords(words,own2);const resets=code===
-"quota"?ownReset(words)??limit?.message.replace("resets at ",""):void 0;noteFailure(reading,code,words,resets)}function ownReset(words){const seconds=/\|(\d{9,11})$/.
-exec(words)?.[1];if(seconds)return(0,import_chunk_CL3BCQKO.isoOf)(Number(seconds)*1e3);return resetOf(words)??/\bresets? (?!at\b|in\b)([^\u00b7\n]*[^\u00b7\n ])/i.
-exec(words)?.[1]}function readUsage2(event,reading){const usage=fieldsOf(event.usage);const cached=numberOf(usage.cache_read_input_tokens)+numberOf(usage.cache_creation_input_tokens);
-const input=numberOf(usage.input_tokens)+cached;const output=numberOf(usage.output_tokens);const cost=numberOf(event.total_cost_usd);reading.usage={input_tokens:input,
-output_tokens:output,total_tokens:input+output,cost_usd:cost}}var own2=[["session_lost",/no conversation found/i],["quota",/hit your [\w' -]*limit|limit reached|out of (?:extra usage|usage credits)|request rejected \(429\)/i],
-["auth",/please run \/login|failed to authenticate|oauth token (?:has )?(?:been )?(?:expired|revoked)/i]];var sandboxes={restricted:"read-only",standard:"worksp\
-ace-write",unrestricted:"danger-full-access"};var codex={id:"codex",title:"Codex",programs:["codex"],answerFrom:"stream",keepsConversation:true,resumesElsewhere:true,
-takesFolders:true,profiles:{restricted:{adds:"-s read-only",sandbox:true},standard:{adds:"sandbox_mode workspace-write (no network), the state folder read-only",
-sandbox:true},unrestricted:{adds:"-s danger-full-access",sandbox:false}},oldest:"0.171.0",packages:["@openai/codex"],install:"npm install -g @openai/codex",signIn:{
-files:[".codex/auth.json"],variables:["CODEX_API_KEY","OPENAI_API_KEY"]},hostMarkers:["CODEX_CI","CODEX_INTERNAL_ORIGINATOR_OVERRIDE","CODEX_SANDBOX","CODEX_SAN\
-DBOX_NETWORK_DISABLED","CODEX_SESSION_ID","CODEX_THREAD_ID","CODEX_TOOL_CALL_ID"],runsOn:{tokens:true,cost:false},plan(request){const args=["exec","--json","--s\
-kip-git-repo-check",...planSandbox(request)];if(request.model!==null)args.push(`--model=${request.model}`);if(request.resume!==null)args.push("resume",request.resume);
-args.push("-");return{args,promptBy:"stdin",stdin:request.prompt,environment:{},conversationId:null,remove:[]}},read(line,reading,at){const event=parseLine(line,
-reading);if(!event)return;switch(event.type){case"thread.started":if(/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id)))reading.conversationId??=textOf(event.thread_id);
-break;case"turn.started":if(reading.final==="success")reading.final=null;break;case"item.started":case"item.updated":case"item.completed":readItem(fieldsOf(event.
-item),event.type==="item.completed",reading,at);break;case"error":readComplaint2(textOf(event.message),reading);break;case"turn.completed":readUsage3(fieldsOf(event.
-usage),reading);reading.final??="success";reading.warnings=reading.warnings.filter(warning=>warning.code!==retryCode);break;case"turn.failed":readFailure(textOf(
-fieldsOf(event.error).message),reading);break}},close(reading,ending){if(reading.final!==null||!ending.byItself||ending.signal!==null||!ending.exitCode)return;const words=errorWords3(
-ending);noteFailure(reading,kindOfWords(words,own3),words||`codex exited with code ${ending.exitCode} and said nothing`)}};function planSandbox({profile,stateRoot,
-writable}){if(profile!=="standard")return["-s",sandboxes[profile]];if([stateRoot,...writable].some(folder=>/[*?[\]{}]/.test(folder)))return["-s",sandboxes[profile],
-...writable.flatMap(folder=>["--add-dir",folder])];const rules=[`${JSON.stringify(stateRoot)}="read"`,...writable.map(folder=>`${JSON.stringify(folder)}="write"`)];
-const settings=[`sandbox_mode="${sandboxes[profile]}"`,'default_permissions="job-companion"','permissions.job-companion.extends=":workspace"',`permissions.job-c\
-ompanion.filesystem={${rules.join(",")}}`];return settings.flatMap(setting=>["-c",setting])}function readItem(item,completed,reading,at){const type=textOf(item.
-type);if(type==="agent_message"){reading.text=textOf(item.text)||reading.text;if(completed)reading.answer=textOf(item.text)}else if(type==="error"){readComplaint2(
-textOf(item.message),reading)}else if(Object.hasOwn(calls,type)){const status=statusOf2(item.status,completed);noteTool(reading,{key:textOf(item.id),name:type,...calls[type]?.(
-item),status},at)}}var calls={command_execution:item=>({input:textOf(item.command),output:textOf(item.aggregated_output)||null}),file_change:item=>({input:listOf(
-item.changes).map(changeText).join(", ")}),mcp_tool_call:item=>({input:`${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments??{})}`,output:resultOf(
-item)||null}),web_search:item=>({input:textOf(item.query)}),collab_tool_call:item=>({input:`${textOf(item.tool)} ${textOf(item.prompt)}`.trim()})};function statusOf2(status,completed){
-if(status==="declined")return"denied";if(status==="failed")return"failed";return completed?"completed":"running"}function changeText(change){return`${textOf(change.
-kind)} ${textOf(change.path)}`}function resultOf(item){const texts=listOf(fieldsOf(item.result).content).map(part=>textOf(part.text));return textOf(fieldsOf(item.
-error).message)||texts.join("\n")}function listOf(value){return Array.isArray(value)?value.map(fieldsOf):[]}var retryCode="agent_retried";function readComplaint2(message,reading){
-const isRetry=/^reconnecting\b/i.test(message);if(isRetry)reading.warnings=reading.warnings.filter(warning=>warning.code!==retryCode);noteWarning(reading,isRetry?
-retryCode:"agent_warning",message)}function readFailure(message,reading){reading.final="failure";reading.warnings=reading.warnings.filter(warning=>warning.message!==
-message);noteFailure(reading,kindOfWords(message,own3),message||"the turn failed without a reason",resetOf(message))}function readUsage3(usage,reading){const input=numberOf(
-usage.input_tokens);const output=numberOf(usage.output_tokens);reading.usage={input_tokens:input,output_tokens:output,total_tokens:input+output}}var own3=[["ses\
-sion_lost",/no rollout found/i]];function errorWords3(ending){const lines=(0,import_chunk_LXK2ZILE.plainText)(ending.stderrTail).split("\n").map(line=>line.trim());
-const told=lines.filter(line=>line!==""&&!/^(?:warning:|reading additional input)/i.test(line));return(told.findLast(line=>/^error\b/i.test(line))??told.at(-1)??
-"").replace(/^error:\s*<>/i,"")}var grants2={restricted:["--available-tools=view,grep,glob","--disable-builtin-mcps"],standard:["--allow-all-tools","--disable-bui\
-ltin-mcps"],unrestricted:["--allow-all"]};var copilot={id:"copilot",title:"GitHub Copilot CLI",programs:["copilot"],answerFrom:"stream",keepsConversation:true,resumesElsewhere:true,
-takesFolders:true,profiles:{restricted:{adds:"--available-tools=view,grep,glob (no shell, no MCP tools)",sandbox:true},standard:{adds:"--allow-all-tools, file t\
-ools inside the workspace and the temp folder",sandbox:false},unrestricted:{adds:"--allow-all",sandbox:false}},oldest:"1.0.102",packages:["@github/copilot"],install:"\
-npm install -g @github/copilot",signIn:{files:[".config/gh/hosts.yml"],variables:["COPILOT_GITHUB_TOKEN","GH_TOKEN","GITHUB_TOKEN","COPILOT_PROVIDER_API_KEY"]},
-hostMarkers:["COPILOT_AGENT_SESSION_ID","COPILOT_CLI","COPILOT_CLI_BINARY_VERSION","COPILOT_CLI_RESOLVED_DIST_DIR","COPILOT_LOADER_PID"],runsOn:{tokens:false,cost:false},
-plan(request){return{args:planArgs2(request),promptBy:"stdin",stdin:request.prompt,environment:{COPILOT_AUTO_UPDATE:"false",COPILOT_DISABLE_RESUME_AUTO_CD:"1"},
-conversationId:request.resume===null?request.freshId:null,remove:request.profile==="unrestricted"?[]:wideners}},read(line,reading,at){const event=parseLine(line,
-reading);if(!event)return;const data=fieldsOf(event.data);switch(event.type){case"tool.execution_start":case"tool.execution_complete":readTool(event.type==="too\
-l.execution_complete",data,reading,at);break;case"session.warning":noteWarning(reading,"agent_warning",textOf(data.message));break;case"result":if(isId2(event.sessionId))
-reading.conversationId=event.sessionId;reading.final=event.exitCode===0?"success":"failure";break;default:if(textOf(event.agentId)===""&&textOf(data.parentToolCallId)===
-"")readWords(event.type,data,reading)}},close(reading,ending){if(reading.failure?.code==="no_final_answer"&&reading.denials.length>0){const message2=`there is n\
-o final answer and these were refused: ${reading.denials.join(", ")}`;reading.failure={code:"permission_denied",message:message2}}if(reading.final!==null||!ending.
-byItself||ending.signal!==null||!ending.exitCode)return;const words=errorWords4(ending.stderrTail);const message=words||`copilot exited with code ${ending.exitCode}\
- and said nothing`;noteFailure(reading,kindOfWords(words,own4),message)}};var wideners=["COPILOT_ALLOW_ALL","GITHUB_COPILOT_PROMPT_MODE_EXTENSIONS","GITHUB_COPI\
-LOT_PROMPT_MODE_REPO_HOOKS","GITHUB_COPILOT_PROMPT_MODE_WORKSPACE_MCP"];function planArgs2({profile,writable,model,resume,freshId}){const args=["--output-format",
-"json","--no-auto-update","--no-ask-user",...grants2[profile]];for(const folder of profile==="standard"?writable:[])args.push("--add-dir",folder);if(model!==null)
-args.push(`--model=${model}`);args.push(resume===null?`--session-id=${freshId}`:`--resume=${resume}`);return args}function readWords(type,data,reading){switch(type){case"\
-assistant.turn_start":if(reading.final==="success")reading.final=null;break;case"assistant.message_start":if(reading.text!=="")reading.text+="\n";break;case"ass\
-istant.message_delta":reading.text+=textOf(data.deltaContent);break;case"assistant.message":readMessage2(data,reading);break;case"session.error":readFailure2(data,
-reading);break;case"abort":if(reading.final!=="success")reading.answer=null;break}}function readMessage2(data,reading){const content=textOf(data.content);reading.
-model=textOf(data.model)||reading.model;if(content!==""&&!reading.text.endsWith(content))reading.text+=content;const isLast=!Array.isArray(data.toolRequests)||data.
-toolRequests.length===0;reading.answer=isLast&&content!==""?content:null}function readTool(isEnd,data,reading,at){const key=textOf(data.toolCallId);if(!isEnd){noteTool(
-reading,{key,name:textOf(data.toolName),input:inputOf(data.arguments),status:"running"},at);return}const error=fieldsOf(data.error);const output=textOf(fieldsOf(
-data.result).content)||textOf(error.message)||null;const name=reading.tools.findLast(tool=>tool.key===key)?.name??"tool";noteTool(reading,{key,name,output,status:statusOf3(
-data,error)},at)}function statusOf3(data,error){const isDenied2=error.code==="denied"||/^Tool '.*' does not exist\b/.test(textOf(error.message));if(data.success!==
-true)return isDenied2?"denied":"failed";const{exitCode}=fieldsOf(data.shellExecution);return typeof exitCode==="number"&&exitCode!==0?"failed":"completed"}function inputOf(value){
-const fields=fieldsOf(value);return textOf(fields.command)||textOf(fields.path)||JSON.stringify(value??{})}function readFailure2(data,reading){const message=textOf(
-data.message)||"the session failed without a reason";const status=typeof data.statusCode==="number"?kindOfStatus(data.statusCode):null;const code=types[textOf(data.
-errorType)]??status??kindOfWords(message,own4);noteFailure(reading,code,message,resetOf(message))}var types={authentication:"auth",authorization:"auth",quota:"q\
-uota",rate_limit:"quota"};var own4=[["session_lost",/no session, task, or name matched/i],["no_final_answer",/no response was returned/i],["auth",/no authentication information found|copilot login|authentication failed/i]];
-function isId2(id){return typeof id==="string"&&/^\w[\w.:-]{0,199}$/.test(id)}function errorWords4(stderrTail){const lines=(0,import_chunk_LXK2ZILE.plainText)(stderrTail).
-split("\n").map(line=>line.trim());const told=lines.filter(line=>line!=="");return(told.findLast(line=>/^error\b/i.test(line))??told[0]??"").replace(/^error:\s*<>/i,
-"")}var cursorSettings={file:".cursor/cli-config.json",findFault:findFault2};var cursorProjectSettings={file:".cursor/cli.json",inWorkspace:true,findFault:findFault2};
-var kinds3={Read:"reads",Shell:"command",WebFetch:"reads"};function findFault2(text,profile){if(profile!=="restricted")return null;let settings;try{settings=parseSettings(
-text)}catch{return"the settings are no JSON object"}const{approvalMode="allowlist"}=settings;if(approvalMode!=="allowlist")return`approvalMode is ${JSON.stringify(
-approvalMode)}; allowed: "allowlist"`;return findRuleFault(fieldsOf(settings.permissions).allow,kinds3,"permissions.allow")}var grants3={restricted:["--mode","a\
-sk"],standard:["--force"],unrestricted:["--force","--approve-mcps","--sandbox","disabled"]};var cursor={id:"cursor",title:"Cursor CLI",programs:["cursor-agent"],
-answerFrom:"stream",keepsConversation:true,resumesElsewhere:true,profiles:{restricted:{adds:"--mode ask",sandbox:false},standard:{adds:"--force",sandbox:false},
-unrestricted:{adds:"--force --approve-mcps --sandbox disabled",sandbox:false}},oldest:null,packages:[],install:"curl https://cursor.com/install -fsS | bash",signIn:{
-files:[".config/cursor/auth.json"],variables:["CURSOR_API_KEY"]},policy:cursorSettings,morePolicies:[cursorProjectSettings],hostMarkers:["CURSOR_AGENT","CURSOR_\
-TRACE_ID"],runsOn:{tokens:false,cost:false},plan(request){return{args:planArgs3(request),promptBy:"stdin",stdin:request.prompt,environment:{},conversationId:null,
-remove:[]}},read(line,reading,at){const event=parseLine(line,reading);if(!event)return;if(/^\w[\w.:-]{0,199}$/.test(textOf(event.session_id)))reading.conversationId??=
-textOf(event.session_id);switch(event.type){case"system":if(event.subtype==="init")reading.model=textOf(event.model)||reading.model;break;case"assistant":if(reading.
-final==="success")reading.final=null;endedRefused.delete(reading);reading.text=wordsOf2(fieldsOf(event.message).content)||reading.text;break;case"tool_call":readTool2(
-event,reading,at);break;case"result":readResult3(event,reading);break}},close(reading,ending){if(reading.final!==null||!ending.byItself||ending.signal!==null||!ending.
-exitCode)return;const words=errorWords5(ending.stderrTail);noteCursorFailure(reading,words||`cursor-agent exited with code ${ending.exitCode} and said nothing`)}};
-function planArgs3({profile,model,resume}){const args=["-p","--output-format","stream-json","--trust",...grants3[profile]];if(model!==null)args.push(`--model=${model}`);
-if(resume!==null)args.push(`--resume=${resume}`);return args}function wordsOf2(content){if(!Array.isArray(content))return textOf(content);return content.map(part=>textOf(
-fieldsOf(part).text)).join("")}function readTool2(event,reading,at){const[name="tool",value]=Object.entries(fieldsOf(event.tool_call))[0]??[];const call=fieldsOf(
-value);const[outcome="",told]=Object.entries(fieldsOf(call.result))[0]??[];const details=fieldsOf(told);const status=event.subtype==="completed"?statusOf4(outcome,
-details):"running";const output=["stdout","content","stderr","reason","errorMessage","error","message"].map(field=>textOf(details[field])).find(text=>text!=="");
-noteTool(reading,{key:textOf(event.call_id),name:name.replace(/ToolCall$/,""),input:inputOf2(call.args),output:output??null,status},at);if(status==="denied")endedRefused.
-add(reading)}var endedRefused=new WeakSet;function statusOf4(outcome,details){if(/reject|denied/i.test(outcome))return"denied";return outcome==="success"&&numberOf(
-details.exitCode)===0?"completed":"failed"}function inputOf2(args){const fields=fieldsOf(args);return textOf(fields.command)||textOf(fields.path)||(args===void 0?
-"":JSON.stringify(args))}function readResult3(event,reading){const words=textOf(event.result);readUsage4(fieldsOf(event.usage),reading);if(event.is_error===false&&
-event.subtype==="success"){reading.answer=endedRefused.has(reading)||words.trim()===""?null:words;reading.final??="success";return}reading.final="failure";noteCursorFailure(
-reading,textOf(event.error)||words||`the run ended as ${String(event.subtype)}`)}function readUsage4(usage,reading){const cached=numberOf(usage.cacheReadTokens)+
-numberOf(usage.cacheWriteTokens);const input=numberOf(usage.inputTokens)+cached;const output=numberOf(usage.outputTokens);if(input+output>0)reading.usage={input_tokens:input,
-output_tokens:output,total_tokens:input+output}}var own5=[["session_lost",/\b(?:chat|session|conversation)\b.*\b(?:not found|does not exist|no such)/i],["auth",
-/authentication (?:required|failed)|CURSOR_API_KEY|agent login/i],["quota",/usage limit|hit your .*limit|out of (?:requests|usage)/i]];function noteCursorFailure(reading,words){
-noteFailure(reading,kindOfWords(words,own5),words,resetOf(words))}function errorWords5(stderrTail){const lines=(0,import_chunk_LXK2ZILE.plainText)(stderrTail).split(
-"\n").map(line=>line.trim());const told=lines.filter(line=>line!=="");return(told.findLast(line=>/^error\b/i.test(line))??told.at(-1)??"").replace(/^error:\s*<>/i,
-"")}var placeholders={argument:"{prompt}",file:"{prompt_file}"};var custom={id:"custom",title:"a program of your config",programs:[],answerFrom:"stdout",keepsConversation:false,
-resumesElsewhere:false,profiles:{restricted:null,standard:{adds:"",sandbox:null},unrestricted:{adds:"",sandbox:null}},oldest:null,packages:[],install:'name it i\
-n "backends" of your config',signIn:{files:[],variables:[]},hostMarkers:[],runsOn:{tokens:false,cost:false},plan(request){if(!request.custom)throw new Error("a \
-custom backend needs its definition");const{argv,prompt:promptBy}=request.custom;const args=promptBy==="stdin"?argv.slice(1):fill(argv.slice(1),promptBy,request);
-return{args,promptBy,stdin:promptBy==="stdin"?request.prompt:"",environment:{},conversationId:null,remove:[]}},read(){},close(reading,ending){if(ending.byItself&&
-ending.exitCode===0)reading.final="success"}};function fill(words,by,request){const placeholder=placeholders[by];const value=by==="file"?request.promptFile:request.
-prompt;if(!words.some(word=>word.includes(placeholder)))return[...words,value];return words.map(word=>word.replaceAll(placeholder,()=>value))}var modes={restricted:"\
-default",standard:"yolo",unrestricted:"yolo"};var readingRules=`[[rule]]
-toolName = ["list_directory", "read_file", "read_many_files", "grep_search", "glob", "google_web_search", "write_todos", "update_topic"]
-decision = "allow"
-priority = 999
-
-[[rule]]
-toolName = "*"
-decision = "deny"
-priority = 998
-`;var untrusted={GEMINI_CLI_TRUSTED_FOLDERS_PATH:"/dev/null/none"};var gemini={id:"gemini",title:"Gemini CLI",programs:["gemini"],answerFrom:"stream",keepsConversation:true,
-resumesElsewhere:false,takesFolders:true,profiles:{restricted:{adds:"--approval-mode default, a --policy that allows reading tools only, no settings of the proj\
-ect",sandbox:false},standard:{adds:"--approval-mode yolo",sandbox:false},unrestricted:{adds:"--approval-mode yolo",sandbox:false}},oldest:"0.61.0",packages:["@g\
-oogle/gemini-cli"],install:"npm install -g @google/gemini-cli",signIn:{files:[".gemini/oauth_creds.json"],variables:["GEMINI_API_KEY","GOOGLE_API_KEY","GOOGLE_A\
-PPLICATION_CREDENTIALS"]},hostMarkers:["GEMINI_CLI","GEMINI_CLI_NO_RELAUNCH","GEMINI_CLI_WORKTREE_HANDLED","GEMINI_PTY_INFO"],policy:{file:".gemini/settings.jso\
-n",findFault:findFault3},runsOn:{tokens:false,cost:false},plan(request){const args=["-o","stream-json","--skip-trust","--approval-mode",modes[request.profile]];
-const isReader=request.profile==="restricted";if(isReader)args.push(`--policy=${request.settingsFile}`);else for(const folder of request.writable)args.push(`--i\
-nclude-directories=${folder}`);if(request.model!==null)args.push(`--model=${request.model}`);args.push(request.resume===null?`--session-id=${request.freshId}`:`\
---resume=${request.resume}`);return{args,promptBy:"stdin",stdin:request.prompt,environment:{GEMINI_TELEMETRY_ENABLED:"false",NO_BROWSER:"true",...isReader&&untrusted},
-conversationId:request.resume===null?request.freshId:null,...isReader&&{settings:readingRules},remove:isReader?["GEMINI_CLI_TRUST_WORKSPACE"]:[]}},read(line,reading,at){
-const event=parseLine(line,reading);if(!event)return;switch(event.type){case"init":if(/^\w[\w-]{0,99}$/.test(textOf(event.session_id)))reading.conversationId??=
-textOf(event.session_id);reading.model=textOf(event.model)||reading.model;break;case"message":if(event.role==="assistant")readText3(textOf(event.content),reading);
-break;case"tool_use":breakText(reading);noteTool(reading,{...nameOf(event),input:inputOf3(fieldsOf(event.parameters)),status:"running"},at);break;case"tool_resu\
-lt":readResultOfTool(event,reading,at);break;case"error":readComplaint3(event.severity==="warning",textOf(event.message),reading);break;case"result":readEnd(event,
-reading);break}},close(reading,ending){if(reading.final!==null||!ending.byItself||!ending.exitCode)return;const known=exits[ending.exitCode];if(ending.signal!==
-null&&known===void 0)return;const words=errorWords6(ending);const code=known??kindOfWords(words,own6);noteFailure(reading,code,words||`gemini exited with code ${ending.
-exitCode} and said nothing`,resetOf(words))}};var own6=[["quota",/exhausted your (?:daily quota|capacity)|model_capacity_exhausted/i],["auth",/ineligibletiererror|api key not valid|api_key_invalid|please set an auth method/i],
-["session_lost",/error resuming session|invalid session identifier|no previous sessions found/i],["no_final_answer",/empty response/i]];var exits={41:"auth",145:"\
-auth",173:"quota"};function findFault3(text,profile){if(profile!=="restricted")return null;let settings;try{settings=parseSettings(text.replace(/("(?:\\.|[^"\\])*"?)|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
-"$1"))}catch{return"the settings are no JSON object"}const{enabled}=fieldsOf(fieldsOf(settings.security).folderTrust);if(enabled!==void 0&&enabled!==true)return"\
-security.folderTrust.enabled is off: the project's hooks would run";const{adminPolicyPaths:paths}=settings;return paths==null||Array.isArray(paths)&&paths.length===
-0?null:"adminPolicyPaths names rules that would win"}function goOn(reading){if(reading.final==="success")reading.final=null}function readText3(text,reading){goOn(
-reading);reading.text+=text}function breakText(reading){goOn(reading);if(reading.text!=="")reading.text=`${withoutEnd(reading.text)}
-
-`}function nameOf(event){return{key:textOf(event.tool_id),name:textOf(event.tool_name)}}function inputOf3(parameters){const{command}=parameters;return typeof command===
-"string"?command:JSON.stringify(parameters)}function readResultOfTool(event,reading,at){const key=textOf(event.tool_id);const error=fieldsOf(event.error);const output=textOf(
-event.output)||textOf(error.message)||null;const isBlocked=/^Blocked: command substitution detected/.test(output??"");const isFine=event.status==="success"&&!isBlocked;
-const status=isFine?"completed":isBlocked||isDenied(error)?"denied":"failed";const name=reading.tools.find(tool=>tool.key===key)?.name??"tool";noteTool(reading,
-{key,name,output,status},at)}function isDenied(error){return/^(?:policy_violation|tool_not_registered)$/.test(textOf(error.type))||/denied by policy|requires user confirmation/i.
-test(textOf(error.message))}function readComplaint3(isWarning,message,reading){const isCutOff=/^(?:loop detected|agent execution blocked)/i.test(message);if(isWarning&&
-!isCutOff)noteWarning(reading,"agent_warning",message);else noteFailure(reading,kindOfWords(message,own6),message,resetOf(message))}function readEnd(event,reading){
-readUsage5(fieldsOf(event.stats),reading);if(event.status==="success"){reading.final="success";reading.answer=reading.text.replace(/\n\n$/,"");return}reading.final=
-"failure";const message=textOf(fieldsOf(event.error).message);const status=Number(/"code":\s*(\d{3})\b/.exec(message)?.[1]);const code=kindOfStatus(status)??kindOfWords(
-message,own6);noteFailure(reading,code,message||"the run failed without a reason",resetOf(message))}function readUsage5(stats,reading){const[input,output]=[numberOf(
-stats.input_tokens),numberOf(stats.output_tokens)];if(input+output>0)reading.usage={input_tokens:input,output_tokens:output,total_tokens:total(stats)}}function total(stats){
-return Math.max(numberOf(stats.total_tokens),numberOf(stats.input_tokens)+numberOf(stats.output_tokens))}function errorWords6(ending){const notice2=/^(?:warning:|yolo mode|ripgrep is not|loaded cached|approval mode overridden|attempt \d+ failed|at |[{}]$|status: \d)/i;
-const lines=(0,import_chunk_LXK2ZILE.plainText)(ending.stderrTail).split("\n").map(line=>line.trim());return lines.find(line=>line!==""&&!notice2.test(line))??""}
-var reader="job-companion-restricted";var reads=["read","grep","glob","list","lsp","skill","todowrite","external_directory"];var permission={"*":"deny",...Object.
-fromEntries(reads.map(tool=>[tool,"allow"]))};var readerConfig={agent:{[reader]:{mode:"primary",permission}}};var quiet2={OPENCODE_DISABLE_AUTOUPDATE:"1",OPENCODE_DISABLE_LSP_DOWNLOAD:"\
-1",OPENCODE_DISABLE_SHARE:"1"};var opencode={id:"opencode",title:"opencode",programs:["opencode"],answerFrom:"stream",keepsConversation:true,resumesElsewhere:false,
-profiles:{restricted:{adds:"an agent with reading tools only, no plugins, no settings of the project",sandbox:false},standard:{adds:"--auto",sandbox:false},unrestricted:{
-adds:"--auto",sandbox:false}},oldest:"1.18.0",packages:["opencode-ai"],install:"npm install -g opencode-ai",signIn:{files:[".local/share/opencode/auth.json"],variables:[
-"OPENCODE_API_KEY","OPENCODE_AUTH_CONTENT"]},hostMarkers:["OPENCODE","OPENCODE_PID","OPENCODE_RUN_ID","OPENCODE_PROCESS_ROLE","OPENCODE_WORKSPACE_ID"],runsOn:{tokens:false,
-cost:false},plan(request){const isReader=request.profile==="restricted";const args=["run","--format","json",...isReader?["--pure","--agent",reader]:["--auto"]];
-if(request.model!==null)args.push(`--model=${request.model}`);if(request.resume!==null)args.push(`--session=${request.resume}`);return{args,promptBy:"stdin",stdin:request.
-prompt,environment:{...quiet2,...isReader&&{OPENCODE_CONFIG_CONTENT:JSON.stringify(readerConfig),OPENCODE_DISABLE_PROJECT_CONFIG:"1"}},conversationId:null,remove:[
-"OPENCODE_AUTO_SHARE",...isReader?["OPENCODE_PERMISSION","OPENCODE_CONFIG_DIR"]:[]]}},read(line,reading,at){const event=parseLine(line,reading);if(!event)return;
-const part=fieldsOf(event.part);if(/^\w[\w-]{0,99}$/.test(textOf(event.sessionID)))reading.conversationId??=textOf(event.sessionID);switch(event.type){case"step\
-_start":if(reading.final==="success")reading.final=null;break;case"text":readText4(textOf(part.text),reading);break;case"tool_use":readTool3(part,reading,at);break;case"\
-step_finish":readStep2(part,reading);break;case"error":readFailure3(fieldsOf(event.error),reading);break}},close(reading,ending){if(reading.final!==null||!ending.
-byItself||ending.signal!==null||!ending.exitCode)return;const{error,first}=errorWords7(ending.stderrTail);const message=error??`opencode exited with code ${ending.
-exitCode}${first===void 0?"":`: ${first}`}`;noteFailure(reading,kindOfWords(message,own7),message)}};var own7=[["session_lost",/\bsession not found\b/i],["auth",
-/\bproviderautherror\b/i]];function readText4(text,reading){reading.text=reading.text===""?text:`${withoutEnd(reading.text)}
-
-${text}`}function readTool3(part,reading,at){const state=fieldsOf(part.state);const input=fieldsOf(state.input);const error=textOf(state.error);const isDenied2=/\brejected permission\b|\brule which prevents you\b|\bunavailable tool\b/i.
-test(error);const isFine=state.status==="completed"&&numberOf(fieldsOf(state.metadata).exit)===0;const status=isFine?"completed":isDenied2?"denied":"failed";const call={
-key:textOf(part.callID),name:textOf(part.tool),input:textOf(input.command)||JSON.stringify(input),output:textOf(state.output)||error||null};noteTool(reading,{...call,
-status},at)}function readStep2(part,reading){addUsage(part,reading);const reason=textOf(part.reason);if(reason==="stop"){reading.final??="success";reading.answer=
-reading.text}else if(/^(?:length|content-filter|error)$/.test(reason)){noteWarning(reading,"agent_warning",`a step of the agent ended early: ${reason}`)}}function addUsage(part,reading){
-const tokens=fieldsOf(part.tokens);const cache=fieldsOf(tokens.cache);const input=numberOf(tokens.input)+numberOf(cache.read)+numberOf(cache.write);const output=numberOf(
-tokens.output)+numberOf(tokens.reasoning);const before=reading.usage??{input_tokens:0,output_tokens:0,total_tokens:0,cost_usd:0};reading.usage={input_tokens:before.
-input_tokens+input,output_tokens:before.output_tokens+output,total_tokens:before.total_tokens+input+output,cost_usd:(before.cost_usd??0)+numberOf(part.cost)}}function readFailure3(error,reading){
-reading.final="failure";const data=fieldsOf(error.data);const name=textOf(error.name);const message=textOf(data.message)||name||"the run failed without a reason";
-const code=kindOfStatus(numberOf(data.statusCode))??kindOfWords(`${name}: ${message}`,own7);const resets=resetOf(message)??resetOf(textOf(data.responseBody))??retryAfter(
-fieldsOf(data.responseHeaders));noteFailure(reading,code,message,resets)}function retryAfter(headers){const seconds=textOf(headers["retry-after"]);return/^\d+$/.
-test(seconds)?`in ${seconds}s`:void 0}function errorWords7(stderr){const lines=(0,import_chunk_LXK2ZILE.plainText)(stderr).split("\n").map(line=>line.trim());const error=lines.
-findLast(line=>/^error:/i.test(line))?.replace(/^error:\s*<>/i,"");return{error,first:lines.find(line=>line!=="")}}function applyAll(edits,stamp){const staged=[];
-const done=[];try{for(const edit of edits)naming(edit,()=>stage(edit,stamp,staged));for(const one of staged)naming(one.edit,()=>{putInPlace(one);done.push(one)});
-return staged.map(({copy})=>copy)}catch(error){const lost=done.reverse().filter(one=>!putBack(one));for(const one of staged)discard(one,lost.includes(one));if(lost.
-length===0)throw error;const kept=lost.map(({edit,copy})=>`${edit.file} (its old text: ${copy??"none"})`).join(", ");throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`${(0,import_chunk_NVPF5LEY.messageOf)(error)}; and these could not be put back: ${kept}`)}}function stage(edit,stamp,staged){const{file,before,after}=edit;
-const one={edit,target:file,mode:384,fresh:null,copy:null};if(before===null){if((0,import_chunk_S7M4UBSY.factsOf)(file))throw changed(file);createFolders(import_node_path3.
-default.dirname(file))}else{if(edit.followsLink)one.target=(0,import_chunk_S7M4UBSY.realPath)(file);const facts=(0,import_chunk_S7M4UBSY.factsOf)(one.target);if(facts?.
-kind!=="file"||facts.uid!==process.getuid?.())throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot change ${file}: it is no regular file of yours`);one.
-mode=facts.mode;if((0,import_chunk_PGEWSQPR.readRange)(one.target,0,facts.size+1)?.bytes.toString("utf8")!==before)throw changed(file)}staged.push(one);if(before!==
-null)one.copy=createBeside(`${file}.job-companion-${stamp}`,".bak",before,one.mode);if(after!==null)one.fresh=createBeside(`${one.target}.job-companion-${stamp}`,
-".new",after,one.mode)}function putInPlace({edit,target,fresh}){if(fresh===null)(0,import_chunk_PGEWSQPR.removeFile)(target);else if(edit.before!==null)(0,import_node_fs2.
-renameSync)(fresh,target);else(0,import_node_fs2.linkSync)(fresh,target);if(fresh!==null&&edit.before===null)(0,import_chunk_PGEWSQPR.removeFile)(fresh)}function putBack({
-edit,target,mode}){try{if(edit.before===null){(0,import_chunk_PGEWSQPR.removeFile)(target);return true}(0,import_chunk_PGEWSQPR.writeFile)(target,edit.before);(0,
-import_node_fs2.chmodSync)(target,mode);return true}catch{return false}}function discard({fresh,copy},keepsCopy){for(const file of[fresh,keepsCopy?null:copy]){try{
-if(file!==null)(0,import_chunk_PGEWSQPR.removeFile)(file)}catch{}}}function naming(edit,fn){try{fn()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)
-throw error;throw(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EEXIST"?changed(edit.file):new import_chunk_NVPF5LEY.FaultError("preflight",`cannot change ${edit.file}\
-: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}; nothing was changed`)}}function createFolders(folder){if((0,import_chunk_S7M4UBSY.exists)(folder))return;createFolders(
-import_node_path3.default.dirname(folder));(0,import_chunk_PGEWSQPR.createFolder)(folder)}function createBeside(name,suffix,text,mode){for(let number=1;;number+=
-1){const file=`${name}${number===1?"":`-${number}`}${suffix}`;if(!(0,import_chunk_PGEWSQPR.createFile)(file,text))continue;(0,import_node_fs2.chmodSync)(file,mode);
-return file}}function changed(file){return new import_chunk_NVPF5LEY.FaultError("busy",`cannot change ${file}: somebody else has just changed it`,"try it again")}
-var keptMs=24*60*60*1e3;var keptEntries=64;function recallVersion(program){const print=printOf(program);const age=entry=>(0,import_chunk_CL3BCQKO.nowMs)()-entry.
-at;return readEntries().find(entry=>entry.program===program&&entry.print===print&&age(entry)>=0&&age(entry)<keptMs)?.version}function keepVersion(program,version){
-const[file,print]=[cacheFile(),printOf(program)];if(file===void 0||print===void 0)return;const others=readEntries().filter(entry=>entry.program!==program);const versions=[
-...others,{program,print,version,at:(0,import_chunk_CL3BCQKO.nowMs)()}].slice(-keptEntries);try{createFolders(import_node_path2.default.dirname(file));(0,import_chunk_PGEWSQPR.
-writeJson)(file,{schema:1,versions},{sync:false})}catch{}}function readEntries(){const file=cacheFile();if(file===void 0)return[];try{const facts=(0,import_chunk_S7M4UBSY.
-factsOf)(file);if(facts?.kind!=="file"||facts.uid!==process.getuid?.()||(facts.mode&18)!==0)return[];const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.
-kind!=="ok"||read.value.schema!==1||!Array.isArray(read.value.versions))return[];return read.value.versions.filter(isEntry)}catch{return[]}}function isEntry(value){
-const entry=value??{};const isVersion=entry.version===null||typeof entry.version==="string"&&/^\d+\.\d/.test(entry.version);return typeof entry.program==="strin\
-g"&&typeof entry.print==="string"&&typeof entry.at==="number"&&isVersion}function printOf(program){try{const{size,mtimeMs,ino}=(0,import_node_fs.statSync)(program);
-return`${(0,import_chunk_S7M4UBSY.realPath)(program)} ${size} ${mtimeMs} ${ino}`}catch{return void 0}}function cacheFile(){const folder=(0,import_chunk_IYTRN2OE.
-cacheFolder)();return folder===void 0?void 0:import_node_path2.default.join(folder,"versions.json")}var askLimitMs=1e4;var askBytes=64*1024;var packageBytes=1024*
-1024;var versionForm=/\d{1,9}\.\d{1,9}(?:\.\d{1,9}){0,3}(?:-[0-9A-Za-z]+(?:[.-][0-9A-Za-z]+){0,9})?/;function versionOf(program,packages,question={}){let real;try{
-real=(0,import_chunk_S7M4UBSY.realPath)(program)}catch{return null}const told=packageVersion(real,packages)??(question.isFresh?void 0:recallVersion(program));if(told!==
-void 0)return told;const answer=askProgram(program,question.limitMs??askLimitMs);if(answer!==void 0)keepVersion(program,answer);return answer??null}function isOlder(version,oldest){
-const[a,b]=[numbersOf(version),numbersOf(oldest)];for(let at=0;at<Math.max(a.length,b.length);at+=1){const difference=(a[at]??0)-(b[at]??0);if(difference!==0)return difference<
-0}return false}function numbersOf(version){return(/\d+(?:\.\d+)*<>/.exec(version)?.[0]??"").split(".").map(Number)}function packageVersion(real,packages){if(packages.
-length===0)return void 0;for(let folder=import_node_path.default.dirname(real);;folder=import_node_path.default.dirname(folder)){const own10=readPackage(folder);
-if(own10&&packages.includes(own10.name))return own10.version;if(import_node_path.default.basename(folder)===".bin"&&import_node_path.default.basename(import_node_path.
-default.dirname(folder))==="node_modules"){return packages.map(name=>readPackage(import_node_path.default.join(import_node_path.default.dirname(folder),name))).
-find(one=>one)?.version}if(folder===import_node_path.default.dirname(folder))return void 0}}function readPackage(folder){try{const text=(0,import_chunk_PGEWSQPR.
-readText)((0,import_chunk_S7M4UBSY.realPath)(import_node_path.default.join(folder,"package.json")),packageBytes);const value=JSON.parse(text??"null");if(typeof value?.
-name!=="string"||typeof value.version!=="string")return void 0;const version=/^\d+\.\d/.test(value.version)?versionForm.exec(value.version)?.[0]:void 0;return version===
-void 0?void 0:{name:value.name,version}}catch{return void 0}}var askScript='"$0" --version 3>&-; echo $? >&3; kill -s KILL -- -$$';function askProgram(program,limitMs){
-const options={cwd:"/",env:(0,import_chunk_IYTRN2OE.callerEnvironment)(),detached:true,stdio:["ignore","pipe","pipe","pipe"],timeout:limitMs,killSignal:"SIGKILL",
-maxBuffer:askBytes};const{pid,output,error}=(0,import_node_child_process.spawnSync)("/bin/sh",["-c",askScript,program],options);if(error)endGroup(pid);const[,stdout="",
-stderr="",status=""]=(output??[]).map(bytes=>bytes?.toString()??"");if(!/^\d+\n$/.test(status)||/^12[67]\n$/.test(status))return void 0;if(status!=="0\n")return null;
-const texts=[stdout,stderr].map(import_chunk_LXK2ZILE.plainText);const plain=texts.map(text=>text.split("\n").filter(line=>!line.trimStart().startsWith("{")).join(
-"\n"));return plain.map(text=>versionForm.exec(text)?.[0]).find(found=>found!==void 0)??null}function endGroup(pid){if(!(pid>1))return;try{process.kill(-pid,"SI\
-GKILL")}catch{}}var pi={id:"pi",title:"pi",programs:["pi"],answerFrom:"stream",keepsConversation:true,resumesElsewhere:false,profiles:{restricted:{adds:"--tools\
- read,grep,find,ls, no extensions, no MCP, no project settings (before 1.0: refused where there are some)",sandbox:false},standard:{adds:"",sandbox:false},unrestricted:{
-adds:"",sandbox:false}},oldest:"0.73.0",packages:["@earendil-works/pi-coding-agent","@mariozechner/pi-coding-agent"],install:"npm install -g @earendil-works/pi-\
-coding-agent (Node 22.19 or later)",signIn:{files:[".pi/agent/auth.json",".pi/agent/models.json"],variables:["ANTHROPIC_API_KEY","OPENAI_API_KEY","GEMINI_API_KE\
-Y"]},morePolicies:[{file:".pi/settings.json",inWorkspace:true,findFault:findProjectFault}],hostMarkers:["PI_CODING_AGENT"],runsOn:{tokens:false,cost:false},plan(request){
-const args=["--mode","json","-p",...planTools(request)];if(request.model!==null)args.push("--model",request.model);const takesId=!isOld(request);if(request.resume!==
-null)args.push("--session",request.resume);else if(takesId)args.push("--session-id",request.freshId);return{args,promptBy:"stdin",stdin:request.prompt,environment:{
-PI_OFFLINE:"1",PI_SKIP_VERSION_CHECK:"1",PI_TELEMETRY:"0"},conversationId:request.resume===null&&takesId?request.freshId:null,remove:[]}},read(line,reading,at){
-const event=parseLine(line,reading);if(!event)return;switch(event.type){case"session":if(/^\w[\w-]{0,99}$/.test(textOf(event.id)))reading.conversationId??=textOf(
-event.id);break;case"agent_start":case"auto_retry_start":takeBack(reading);break;case"message_update":readDelta2(fieldsOf(event.assistantMessageEvent),reading);
-break;case"message_end":readMessage3(fieldsOf(event.message),reading);break;case"tool_execution_start":case"tool_execution_end":readTool4(event,event.type==="to\
-ol_execution_end",reading,at);break;case"agent_end":if(event.willRetry!==true)readEnd2(event.messages,reading);break;case"agent_settled":if(event.aborted===true)
-fail("the run was aborted",reading);break}},readError(line,reading){if(/^warning: model\b/i.test((0,import_chunk_LXK2ZILE.plainText)(line)))noteWarning(reading,
-"agent_warning",(0,import_chunk_LXK2ZILE.plainText)(line).trim())},close(reading,ending){if(reading.final!==null||!ending.byItself||ending.signal!==null)return;
-const words=errorWords8(ending);const code=kindOfWords(words,own8);if(!ending.exitCode?code!=="session_lost":words==="")return;noteFailure(reading,code,words)}};
-var settled="1.0.0";var own8=[["session_lost",/no session found|session found in different project/i],["auth",/no (?:api key|models? available|credentials)|use \/login/i]];
-function findProjectFault(text,profile,version){if(profile!=="restricted"||version&&!isOlder(version,settled))return null;if(Object.keys(parseSettings(text)).length===
-0)return null;return`pi ${version??"of an unknown version"} takes the project's own settings whatever it is told; 1.0 or newer does not`}function planTools(request){
-if(request.profile!=="restricted")return[];const args=["--tools","read,grep,find,ls","--no-extensions"];return isOld(request)?args:[...args,"--no-mcp","--no-app\
-rove"]}function isOld({version}){return version!==null&&isOlder(version,settled)}function takeBack(reading){reading.final=null;reading.failure=null}function readDelta2(event,reading){
-if(event.type==="text_start")reading.text="";if(event.type==="text_delta")reading.text+=textOf(event.delta)}function readMessage3(message,reading){if(message.role!==
-"assistant")return;reading.model=textOf(message.model)||reading.model;addUsage2(fieldsOf(message.usage),reading);reading.text=wordsOf3(message)||reading.text}function wordsOf3(message){
-const parts=Array.isArray(message.content)?message.content.map(fieldsOf):[];return parts.filter(part=>part.type==="text").map(part=>textOf(part.text)).join("")}
-function addUsage2(usage,reading){const input=numberOf(usage.input)+numberOf(usage.cacheRead)+numberOf(usage.cacheWrite);const output=numberOf(usage.output);const cost=numberOf(
-fieldsOf(usage.cost).total);if(input+output===0)return;const before=reading.usage??{input_tokens:0,output_tokens:0,total_tokens:0,cost_usd:0};reading.usage={input_tokens:before.
-input_tokens+input,output_tokens:before.output_tokens+output,total_tokens:before.total_tokens+input+output,cost_usd:(before.cost_usd??0)+cost}}function readTool4(event,ended,reading,at){
-const args=fieldsOf(event.args);const output=wordsOf3(fieldsOf(event.result));const isMissing=/^Tool \S+ not found$/.test(output);const status=event.isError!==true?
-"completed":isMissing?"denied":"failed";noteTool(reading,{key:textOf(event.toolCallId),name:textOf(event.toolName),input:Object.keys(args).length===0?"":textOf(
-args.command)||JSON.stringify(args),output:output||null,status:ended?status:"running"},at)}function readEnd2(messages,reading){const list=Array.isArray(messages)?
-messages.map(fieldsOf):[];const last=list.findLast(message=>message.role==="assistant");const reason=textOf(last?.stopReason);if(!last||reason==="error"||reason===
-"aborted"){fail(textOf(last?.errorMessage),reading)}else if(reason==="length"){fail("the answer was cut off at the length limit of the model",reading)}else{reading.
-answer=wordsOf3(last);reading.final="success"}}function fail(message,reading){reading.final="failure";const status=Number(/^(\d{3})\b/.exec(message)?.[1]);const words=message||
-"the run failed without a reason";noteFailure(reading,kindOfStatus(status)??kindOfWords(words,own8),words,resetOf(words))}function errorWords8(ending){const lines=(0,
-import_chunk_LXK2ZILE.plainText)(ending.stderrTail).split("\n").map(line=>line.trim()).filter(line=>line!==""&&!/^(?:warning:|\/)/i.test(line));return(lines.find(
-line=>/^\w*error:/i.test(line))??lines[0]??"").replace(/^error:\s*<>/i,"")}var qwen={id:"qwen",title:"Qwen Code",programs:["qwen"],answerFrom:"stream",keepsConversation:true,
-resumesElsewhere:false,takesFolders:true,profiles:{restricted:{adds:"--approval-mode default --safe-mode without the tools that change things, commands only whe\
-re qwen finds them read-only (before 0.24: --bare, file reading only)",sandbox:false},standard:{adds:"--approval-mode auto-edit, commands and web_fetch allowed",
-sandbox:false},unrestricted:{adds:"--approval-mode yolo",sandbox:false}},oldest:"0.15.0",packages:["@qwen-code/qwen-code"],install:"npm install -g @qwen-code/qw\
-en-code",signIn:{files:[".qwen/oauth_creds.json"],variables:["OPENAI_API_KEY","DASHSCOPE_API_KEY","ANTHROPIC_API_KEY","GEMINI_API_KEY"]},hostMarkers:["QWEN_CODE",
-"QWEN_CODE_AGENT_ID","QWEN_CODE_CLI","QWEN_CODE_LAUNCHER_PID","QWEN_CODE_MANAGED_NPM_PIN","QWEN_CODE_MANAGED_NPM_ROOT","QWEN_CODE_MODEL","QWEN_CODE_MODEL_IDENTI\
-TY","QWEN_CODE_NO_RELAUNCH","QWEN_CODE_PRIVATE_RELAUNCH_ENV_PROVENANCE","QWEN_CODE_PROJECT_DIR","QWEN_CODE_PROMPT_ID","QWEN_CODE_SESSION_ID","QWEN_CODE_STARTUP_\
-VERSION"],runsOn:{tokens:true,cost:false},plan(request){const{model,resume,freshId}=request;const args=["--output-format=stream-json","--include-partial-message\
-s",...planProfile(request),...request.profile==="restricted"?[]:request.writable.map(folder=>`--include-directories=${folder}`),...planLimit(request)];if(model!==
-null)args.push(`--model=${model}`);args.push(resume===null?`--session-id=${freshId}`:`--resume=${resume}`);return{args,promptBy:"stdin",stdin:planPrompt2(request.
-prompt),environment:request.profile==="restricted"?{...quiet3,GIT_OPTIONAL_LOCKS:"0"}:quiet3,conversationId:resume===null?freshId:null,remove:[]}},read(line,reading,at){
-const event=parseLine(line,reading);if(!event)return;if(!(event.type==="assistant"&&findApiError(wordsOf4(event))))readMessage(event,reading,at);if(event.type===
-"result")readResult4(event,reading)},readError(line,reading){if(/^Unknown arguments?: /.test(line))noteWarning(reading,usageCode,line)},close(reading,ending){const usage=reading.
-warnings.find(warning=>warning.code===usageCode);reading.warnings=reading.warnings.filter(warning=>warning!==usage);if(reading.final!==null||!ending.byItself||ending.
-signal!==null||!ending.exitCode)return;const words=usage?.message??errorWords2(ending,notice);const code=ending.exitCode===budgetExit?"response_timeout":kindOfWords(
-words,own9);if(words)noteFailure(reading,code,words)}};var quiet3={QWEN_CODE_SUPPRESS_YOLO_WARNING:"1",QWEN_TELEMETRY_ENABLED:"false"};var usageCode="agent_usag\
-e";var budgetExit=55;var notice=/^(?:warning:|ripgrep not available|operation cancel|\u26a0)/i;var current="0.24";var isCurrent=({version})=>version!==null&&!isOlder(
-version,current);function planProfile(request){if(request.profile==="unrestricted")return["--approval-mode=yolo"];if(request.profile==="standard")return["--appr\
-oval-mode=auto-edit","--allowed-tools=run_shell_command","--allowed-tools=web_fetch"];if(isCurrent(request))return["--safe-mode","--approval-mode=default",...changing.
-map(tool=>`--exclude-tools=${tool}`),"--allowed-tools=run_shell_command(git rev-parse HEAD)",...request.mode==="research"?["--allowed-tools=web_fetch"]:[]];return[
-"--bare","--approval-mode=default",...[...changing,"run_shell_command"].map(tool=>`--exclude-tools=${tool}`)]}var changing=["agent","cron_create","cron_delete",
-"edit","enter_worktree","exit_worktree","loop_wakeup","monitor","notebook_edit","record_artifact","send_message","skill","task_stop","write_file"];function planLimit(request){
-return isCurrent(request)?[`--max-wall-time=${Math.ceil(request.deadlineMs/1e3)}s`]:[]}function planPrompt2(prompt){return prompt.startsWith("/")?`
-${prompt}`:prompt}function findApiError(words){const text=words.trim();if(/^\[API Error\b/.test(text))return text;const line=text.slice(text.lastIndexOf("\n")+1);
-const begin=line.indexOf("[API Error: ");return begin>=0&&line.endsWith("]")?line.slice(begin):void 0}function wordsOf4(event){const{content}=fieldsOf(event.message);
-return Array.isArray(content)?content.map(block=>textOf(fieldsOf(block).text)).join(""):""}function readResult4(event,reading){readUsage6(fieldsOf(event.usage),
-reading);readDenials(event.permission_denials,reading);const answer=textOf(event.result);const apiError=findApiError(answer);if(event.is_error===false&&event.subtype===
-"success"&&!apiError){reading.answer=answer;reading.final="success";return}reading.final="failure";const told=textOf(fieldsOf(event.error).message)||apiError||answer;
-const words=told||`qwen ended with ${textOf(event.subtype)||"an error"}`;const code=kindOfWords(words,own9);noteFailure(reading,code,words,code==="quota"?resetOf(
-words):void 0)}function readUsage6(usage,reading){const input=numberOf(usage.input_tokens);const output=numberOf(usage.output_tokens);reading.usage={input_tokens:input,
-output_tokens:output,total_tokens:numberOf(usage.total_tokens)||input+output}}var own9=[["session_lost",/no saved session found/i],["no_final_answer",/ended with empty response text/i],
-["auth",/\[API Error: 401\b|no auth type is selected|no saved credentials|authentication (?:failed|required)/i],["quota",/\[API Error: 429\b|quota (?:has been )?exceeded/i]];
-var backends=[agy,claude,codex,gemini,opencode,pi,qwen,copilot,cursor,custom];var backendIds=backends.map(backend=>backend.id);function findBackend(id){return backends.
-find(backend=>backend.id===id)}function hostMarkers(){return backends.flatMap(backend=>[...backend.hostMarkers])}
-
-},
 "./chunk-2BIZXMTV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{fileFacts:()=>fileFacts,lookBehindSoon:()=>lookBehindSoon});module.exports=stdin_exports;var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_promises=require("node:fs/promises");async function fileFacts(target,timeoutMs){
@@ -673,84 +220,64 @@ await(0,import_promises.realpath)(target):null)}}catch(error){const code=(0,impo
 {found:void 0}:{trouble:code}}}
 
 },
-"./chunk-2KAFA2VR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_HPS4WFBD.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
-aborted;const view=await look2();if(event.seq===null||(0,import_chunk_D67XVZNW.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
-view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
-function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
-{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_N5RLSATX.checkpointOf)({...state,checkpoint:{...told,
-at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_N5RLSATX.
-livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_N5RLSATX.
-watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
-{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
-evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
-var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
-1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
-throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_D67XVZNW.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
-monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
-view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_D67XVZNW.isEnded)(view.state)||told.signal.aborted||
-told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
-told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
-pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
-0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
-const isArmed=(0,import_chunk_D67XVZNW.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_OLD5VJ7N.
-watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
-()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
-monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
-view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
-monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
-length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_D67XVZNW.
-isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_D67XVZNW.conditionOf)(
-view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_5Z3IZCRM.
-sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
-1e3,untilDue(view)+import_chunk_D67XVZNW.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_IDC76GR5.
-instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
-import_chunk_7RGJWFCL.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
-(0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
-e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_ZKTYHV7J.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
-wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
-ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_N5RLSATX.
-findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
-max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
-choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_N5RLSATX.monitorAttention)(
-view,(0,import_chunk_D67XVZNW.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
-this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
-tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
-WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;
-const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
-()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
-until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
-until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
-watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_D67XVZNW.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
-beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
-get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_VQZH6OHM.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
-isGiven:false})}
+"./chunk-2MEAKZFZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
+"./chunk-62DZI7ZE.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-P3IKZRXO.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
+once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null,label:input.text("label")??null,
+onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
+if(size>import_chunk_HPS4WFBD.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_HPS4WFBD.onStallBytes}\
+ are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
+ take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
+const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_62DZI7ZE.launch)(
+root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
+resolve().then(()=>load("./collecting-S2T57TAL.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_TEGM7TP5.
+nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
+t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
+root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
+const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
+return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
+return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-2J4E35LD.js")),Promise.resolve().then(()=>load("\
+./timer-facts-IZF5YNMU.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
+line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,
+id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-447246AV.js"))).queueNoteOf(root.
+folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
+id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);const commands={wait:import_chunk_TEGM7TP5.nextCommands.wait(id,root.option),observe:import_chunk_TEGM7TP5.
+nextCommands.observe(id,root.option),cancel:import_chunk_TEGM7TP5.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=isNew&&input.
+has("max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,
+replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}
+const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.
+wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
+`,notes}}
 
 },
-"./chunk-2OLZ7RVE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_2KAFA2VR=load("./chunk-2KAFA2VR.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
-const before=await beforeOf(root,id);if((0,import_chunk_D67XVZNW.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?
-"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_5Z3IZCRM.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),
-why:request.why})}
-`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_HPS4WFBD.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_2KAFA2VR.
-waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
-view,result:(0,import_chunk_D67XVZNW.isEnded)(view.state)?"ended_before":"requested"}}async function beforeOf(root,id){const view=await(0,import_chunk_7RGJWFCL.
-refreshUnasked)(root,id);return(0,import_chunk_D67XVZNW.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_7RGJWFCL.refresh)(root,id)}function isOver(view){
-return(0,import_chunk_7RGJWFCL.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_D67XVZNW.conditionOf)(view)==="over"}function askingMs({spec}){return spec?.
-run?.status_cmd?import_chunk_HPS4WFBD.taskStatusMs+import_chunk_HPS4WFBD.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.
-createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))
-throw error}}}function nudge(view){const engine=(0,import_chunk_35TRZJLG.findEngine)(view.spec?.engine??"")??import_chunk_35TRZJLG.defaultEngine;for(const identity of[
-view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
+"./chunk-2QKMNUPH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
+exports=stdin_exports;var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_HCKID2IT.listActive)(
+root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
+root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_HCKID2IT.listJobs)(root)){if(left===0)break;if(isLive.has(
+id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
+filter(view=>isChosen(view.spec,options)).sort(byLife)}function mayBeChosen(root,id,choice){if(choice.owner===null&&choice.kinds===null)return true;const spec=(0,
+import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.value,choice)}function isChosen(spec,{owner,
+kinds}){return isOwnedBy(spec,owner)&&(kinds===null||spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_D67XVZNW.isEnded)(
+a.state))-Number((0,import_chunk_D67XVZNW.isEnded)(b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_CUMVFVM3.
+refresh,import_chunk_D67XVZNW.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
 
 },
 "./chunk-35TRZJLG.js": function (module, exports) {
@@ -842,6 +369,152 @@ default.resolve(root,text.replace(/^gitdir:\s*<>/,"").trim())}function*indexName
 readUInt16BE(at+head-2)&16384)!==0;at+=isExtended?head+2:head;let kept=0;if(version===4){let byte=bytes[at++]??0;let strip=byte&127;while(byte&128){byte=bytes[at++]??
 0;strip=strip+1<<7|byte&127}kept=Math.max(0,name.length-strip)}const end=bytes.indexOf(0,at);if(end<0)return;name=name.slice(0,kept)+bytes.toString("latin1",at,
 end);at=version===4?end+1:start+(end-start+8&~7);yield name}}
+
+},
+"./chunk-3WHUXXCN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,closeReading:()=>closeReading,closes:()=>closes,fenceOf:()=>fenceOf,
+linesOf:()=>linesOf,readSafely:()=>readSafely,replay:()=>replay});module.exports=stdin_exports;var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var LineSplitter=class{parts=[];size=0;dropped=0;decoder=new TextDecoder;limit;constructor(limit=import_chunk_HPS4WFBD.
+streamLineBytes){this.limit=limit}push(bytes){const lines=[];let from=0;for(let at=bytes.indexOf(10);at>=0;at=bytes.indexOf(10,from)){this.keep(bytes.subarray(from,
+at));this.take(lines);from=at+1}if(from<bytes.length)this.keep(new Uint8Array(bytes.subarray(from)));return lines}end(){const lines=[];if(this.size>0)this.take(
+lines);return lines}keep(piece){this.size+=piece.length;if(this.size>this.limit)this.parts=[];else if(piece.length>0)this.parts.push(piece)}take(lines){if(this.
+size>this.limit)this.dropped+=1;else lines.push(this.decoder.decode(this.parts.length===1?this.parts[0]:join(this.parts,this.size)));this.parts=[];this.size=0}};
+function join(parts,size){const whole=new Uint8Array(size);let at=0;for(const part of parts){whole.set(part,at);at+=part.length}return whole}var chunk=1024*1024;
+function backendOf(spec){return spec.staff?(0,import_chunk_NOXSBKMC.findBackend)(spec.staff.backend):void 0}function replay(spec,paths){const reading=(0,import_chunk_NOXSBKMC.
+makeReading)();const backend=backendOf(spec);if(!backend)return reading;const at=(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.
+modifiedMs??0);eachLine(paths.output,line=>readSafely(reading,()=>backend.read(line,reading,at)));if(backend.readError)eachLine(paths.error,line=>readSafely(reading,
+()=>backend.readError?.(line,reading,at)));return reading}function readSafely(reading,read){try{read()}catch(error){(0,import_chunk_NOXSBKMC.noteWarning)(reading,
+"backend_error",`the stream has something that could not be read: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`)}}function closeReading(spec,paths,reading,exit){
+const backend=backendOf(spec);const stderrTail=(0,import_chunk_PGEWSQPR.readRange)(paths.error,-import_chunk_HPS4WFBD.tailBytes,import_chunk_HPS4WFBD.tailBytes)?.
+bytes.toString("utf8")??"";const ending={exitCode:exit.code,signal:exit.signal,stderrTail,byItself:exit.byItself};if(backend?.answerFrom==="stdout")reading.answer=
+(0,import_chunk_PGEWSQPR.readText)(paths.output,chunk)??"";const asked={resume:spec.staff?.resume??null,earlierError:spec.staff?.earlier?.error??null};readSafely(
+reading,()=>backend?.close?.(reading,ending,asked));return ending}function eachLine(file,fn){const lines=new LineSplitter;for(let offset=0;;){const part=(0,import_chunk_PGEWSQPR.
+readRange)(file,offset,chunk);if(!part||part.bytes.length===0)break;for(const line of lines.push(part.bytes))fn(line);offset+=part.bytes.length}for(const line of lines.
+end())fn(line)}function fenceOf(line){const text=line.trim();const[mark=""]=text;if(mark!=="`"&&mark!=="~")return void 0;let length=0;while(text[length]===mark)
+length+=1;return length<3?void 0:{mark,length,info:text.slice(length).trim()}}function closes(fence,open){return fence.info===""&&fence.mark===open.mark&&fence.
+length>=open.length}function*linesOf(text){for(let from=0;from<text.length;){const newline=text.indexOf("\n",from);const end=newline<0?text.length:newline;yield{
+line:text.slice(from,end),from,next:end+1};from=end+1}}
+
+},
+"./chunk-4HEP4WCQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
+exports=stdin_exports;var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_EBISFP3O=load(
+"./chunk-EBISFP3O.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_i\
+n","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){
+if(facts.survivors.length>0){return failed("failed","survivors",`these processes outlived SIGKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"can\
+celed":return{outcome:"canceled",error:null};case"met":case"due":return{outcome:"done",error:null};case"watch_failed":return failed("failed","watch_failed",facts.
+detail??"the condition cannot hold any more");case"watch_error":return failed("failed","watch_error",facts.detail??"the condition cannot be looked at");case"exi\
+ted":case"lingered":return judgeExit(facts);case"hard_timeout":if(isStaff(facts)&&facts.staffError===null)return{outcome:"done",error:null};if(facts.kind==="wat\
+ch")return failed("timed_out","watch_expired",`the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);return failed("timed_out","hard_timeout",`the \
+hard limit of ${facts.deadlineText} was reached${told(facts)}`);case"first_output_timeout":return failed("failed","first_output_timeout","nothing was printed wi\
+thin --first-output");case"stalled":return failed("failed","stalled",`nothing happened for the time given by --stall-after${detailOf(facts)}`);case"sign_in":return failed(
+"failed","auth",facts.staffError?.message??"the agent waits for a sign-in that nobody can give");case"state_vanished":return failed("crashed","worker_lost","the\
+ state folder vanished");case"spawn_failed":return failed("failed","spawn_failed",`the program could not be started: ${facts.detail??"not known why"}`);case"nev\
+er_started":return failed("failed","never_started","the launcher died before a worker existed");case"worker_lost":return failed("crashed","worker_lost","the pro\
+cesses that supervise the command were killed; how it ended is not known");case"host_restarted":return failed("crashed","host_restarted","the machine was restar\
+ted while the job ran")}}function judgeExit(facts){const{exit}=facts;if(exit?.spawn_failed)return failed("failed","spawn_failed",`the program could not be execu\
+ted (exit code ${exit.exit_code})`);if(isStaff(facts)){return facts.staffError?{outcome:"failed",error:facts.staffError}:{outcome:"done",error:null}}if(!exit)return failed(
+"crashed","worker_lost","how the command ended is not known");if(exit.exit_code===facts.successExit)return judgeFiles(facts);if(facts.signal!==null&&exit.signaled)
+return failed("failed","signal",signalMessage(facts.signal));return failed("failed","exit_nonzero",`the command exited with code ${exit.exit_code}`)}function judgeFiles({
+missingFiles:missingFiles2=[]}){if(missingFiles2.length===0)return{outcome:"done",error:null};const named=missingFiles2.slice(0,3).join(", ");const more=missingFiles2.
+length>3?` and ${missingFiles2.length-3} more`:"";return failed("failed","artifact_missing",`neither new nor changed at the end: ${named}${more}`)}function isStaff({
+kind}){return kind==="staff"}function detailOf({detail}){return detail===void 0?"":`; ${detail}`}function told({staffError}){const isWord=staffError&&["auth","q\
+uota","agent_error","response_timeout"].includes(staffError.code);return isWord?`; the agent had told: ${staffError.message}`:""}function signalMessage(signal){
+const hint=signal==="SIGKILL"?" (not by us: often the kernel, when memory runs out)":"";return`the command was ended by ${signal}${hint}`}function failed(outcome,code,message){
+return{outcome,error:{code,message}}}function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>192)return void 0;const number=exitCode-128;const known=Object.
+entries(table).find(([,value])=>value===number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.constants.signals;function judgeStaff(reading,ending,request){
+const answer=reading.answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[...reading.warnings,...denialWarnings(reading)];const error=findError(
+reading,ending,request,answer);if(error===null&&request.reason==="lingered"){warnings.push({code:"ended_after_answer",message:"the agent stayed alive after its \
+final event and was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push({code:"limit_after_answer",message:"the hard limit struck after the\
+ complete answer had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){if(reading.failure)return reading.failure;if(reading.
+final==="failure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.reason==="exited"&&ending.exitCode!==0)return exitError(
+ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answer",message:`the agent ended without a final event${quoted(
+lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.resume){const got=reading.conversationId??"none";return{
+code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}if(answer!==null)return null;if(reading.denials.length>
+0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.join(", ")}`}}return{code:"no_final_answer",message:"\
+the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)return{code:"signal",message:`the agent was ended \
+by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}function denialWarnings(reading){return reading.
+denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){const lines=ending.stderrTail.split("\n").map(
+line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}var severities=["critical","high","m\
+edium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;var most={summary:1e4,title:500,detail:1e4,
+file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
+fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
+null"}]}
+No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
+import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
+text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
+error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
+startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
+let open;for(const{line,from,next}of(0,import_chunk_3WHUXXCN.linesOf)(answer)){const fence=(0,import_chunk_3WHUXXCN.fenceOf)(line);if(fence&&open&&(0,import_chunk_3WHUXXCN.
+closes)(fence,open)){const text=isJson(open)||open.info===""?answer.slice(open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&
+(!open||isJson(fence))){open={...fence,from:next}}}return found}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(
+value))return fault("the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allo\
+wed: ${verdicts.join(", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");
+if(!Array.isArray(findings))return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);
+const read=[];for(const[n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,
+title,detail,file,line,suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,
+summary,findings:read}}}function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}\
+; allowed: ${severities.join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name===
+"suggestion"))continue;const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(
+line)&&Number(line)>0))return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="strin\
+g")return`${name} is no text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{
+kind:"fault",reason}}function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="\
+object"&&value!==null)return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value===
+"object"&&value!==null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}function usageOf(told2,runsOn,resumed){if(told2===
+null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===
+null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=before?now-before:now;const usage={...told2};if(runsOn.
+tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,earlier.output_tokens);usage.total_tokens=
+less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.cost_usd,earlier.cost_usd??0));return{usage,
+usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){
+const{paths,spec,staff}=job;const backend=(0,import_chunk_3WHUXXCN.backendOf)(spec);const reading=seen.reading??(0,import_chunk_3WHUXXCN.replay)(spec,paths);const byItself=exit.
+reason==="exited";const ending=(0,import_chunk_3WHUXXCN.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
+reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
+...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_C3PEO5XC.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
+import_chunk_EBISFP3O.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
+const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
+const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
+findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
+return reason==="exited"||reason==="lingered"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if((0,import_chunk_3WHUXXCN.backendOf)(spec)?.
+answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle cou\
+ld not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){try{return look()}catch(error){warnings.push({code:"not_told",message:`${what}\
+ could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===
+null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`\
+the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function questionWarnings({handback},answer){const name=answer===
+null?null:(0,import_chunk_JXOSR2SG.findQuestion)(answer);if(name===null)return[];const file=handback?`${handback.dir}/${name}`:name;const isThere=handback!==void 0&&
+handback!==null&&(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file";const where=isThere?`; put the answer into ${handback.dir}/${(0,import_chunk_JXOSR2SG.answerName)(
+name)} or into the next task`:" (there is no such file)";return[{code:"parent_question",message:`the agent asks a question in ${file}${where}`}]}function changeWarnings(staff,changes){
+if(!(0,import_chunk_CM5GR4UR.isReader)(staff.mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+
+changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.
+reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5}\
+ more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.
+index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change nothing (profile ${staff.
+profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){
+if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.kind==="ok")return{findings:parsed.
+value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.
+reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;
+const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,spec,staff:spec.staff},{reading:ending.reading,before:ending.before},
+{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.
+some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.
+run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_ANJXVAR2.missingFiles)(spec.run,results):[],survivors:ending.
+tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??
+startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.isoNow)();const conversationId=staff?.reading.conversationId??null;
+const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,started_at:started,
+ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?
+null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.
+task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.
+omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...ending.handback?
+{handback:ending.handback}:{},...taskFields(spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({
+run},{task}){if(!run?.status_cmd)return{};return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){
+if(ending.reason!=="exited"||ending.tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.
+tree.ended.length} left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({
+bytes:(0,import_chunk_ANJXVAR2.logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){
+return reason==="due"?timer?.due_at:void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(
+file);return facts?(0,import_chunk_CL3BCQKO.isoOf)(facts.modifiedMs):null}
 
 },
 "./chunk-5E7FK5RL.js": function (module, exports) {
@@ -984,6 +657,23 @@ FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultErr
 "use another place with --state-dir DIR or JOB_STATE_DIR")}
 
 },
+"./chunk-6CACEHIK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-PTWDYGOC.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-74B6V5JK.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-2M3HYXZA.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-ZQEFVD7M.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-4AW6N7OX.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-6SAF2FZI.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-BSLXXSB7.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-3ZZTN3U6.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-QJDXPHSP.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-7NDPGRFT.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-GE4DC7OD.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-5AY5KBHJ.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-NQRGQYWR.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-HPO7A3KR.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-FSC25X6F.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-BGNNYGET.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-2CM6WLA5.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-T2G42GMH.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-5QZOEEJ3.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-CW6EY5RZ.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-WQG55U3C.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-LJML5GKW.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-HMLY3F4A.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+
+},
 "./chunk-6JH5E2PI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{prepareReview:()=>prepareReview,requireBase:()=>requireBase});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_GEPPUING=load(
@@ -1009,104 +699,43 @@ view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this r
 const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
 
 },
-"./chunk-6KOJLNLX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_HBGI7SZ3=load(
-"./chunk-HBGI7SZ3.js");var import_chunk_Z24IL3SE=load("./chunk-Z24IL3SE.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_APIILWNY=load(
-"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_TEGM7TP5=load(
-"./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
-import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_HPS4WFBD.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.
-found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_APIILWNY.plainTail)((0,
-import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,
-note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({
-path,tail:tail2,note}){const name=(0,import_chunk_APIILWNY.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{
-text:`## Last lines of ${name}${note===null?"":` (${note})`}
-
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_TEGM7TP5.nextCommands.restart(spec.id,spec.
-state_option);if(state.watch?.watched_to_end)return`## Going on
-
-It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
-job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_3GM77A5D.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_TEGM7TP5.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
-return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
-error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
-er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
-import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
-const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
-y it out: ${(0,import_chunk_TEGM7TP5.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
-plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_TEGM7TP5.nextCommand)(spec.state_option,
-"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
-ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
- be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
-done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
-`;if(isPlain)return(0,import_chunk_PGEWSQPR.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
-import_chunk_ANJXVAR2.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_ANJXVAR2.readLogTail)(paths.error)}function makeReport(parts){const{
-spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
-reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
-filter(section=>section!=="").join("\n\n")}
-`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
-plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
-`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
-plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
-state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
-ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
-Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
-Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
-["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
-plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
-mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
-/\s+/g," "),import_chunk_HPS4WFBD.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
-null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
-state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_APIILWNY.runFacts)(parts),["Conversation",state.
-conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
-["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
-polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
-import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
-tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_HPS4WFBD.
-excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
-tail)(text,import_chunk_HPS4WFBD.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
-spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_FANRXKWG.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
-`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_ST5INGPI.takeOverCommands)(spec.
-worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
-return`## Decided at launch for a stall
-
-${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_APIILWNY.logSection)(
-"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_APIILWNY.
-logSection)("Last output",paths.output)],(0,import_chunk_APIILWNY.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_IDC76GR5.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_35TRZJLG.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_JCD23OGW.openJournal)(paths,spec);if((0,import_chunk_D67XVZNW.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_HBGI7SZ3.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
-end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
- no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
-spec}=job;const cancel=(0,import_chunk_IDC76GR5.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
-spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_Z24IL3SE.backendOf)(spec)?.answerFrom==="stdout"})));(0,
-import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,(0,import_chunk_FANRXKWG.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
-import_chunk_JCD23OGW.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
-state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_FANRXKWG.isTidy)(spec,state))for(const file of[paths.output,paths.
-snapshot])(0,import_chunk_PGEWSQPR.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
-answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_IDC76GR5.writeState)(paths,state);(0,import_chunk_PGEWSQPR.removeFile)(paths.marker);const passing=[paths.reserve,
-paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
-...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_PGEWSQPR.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_IDC76GR5.
-readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
-try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_PGEWSQPR.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
-QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
-
-},
 "./chunk-6PFAPK5K.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{exitCodeOf:()=>exitCodeOf,exitCodeOfAll:()=>exitCodeOfAll,exitCodes:()=>exitCodes});module.exports=stdin_exports;var exitCodes={
 done:0,fault:1,pending:2,unsuccessful:3,canceled:4};var codeOfState={queued:exitCodes.pending,starting:exitCodes.pending,running:exitCodes.pending,stopping:exitCodes.
 pending,done:exitCodes.done,failed:exitCodes.unsuccessful,timed_out:exitCodes.unsuccessful,crashed:exitCodes.unsuccessful,canceled:exitCodes.canceled};function exitCodeOf(state){
 return codeOfState[state]}function exitCodeOfAll(states){const codes=states.map(exitCodeOf);for(const code of[exitCodes.pending,exitCodes.unsuccessful,exitCodes.
 canceled]){if(codes.includes(code))return code}return exitCodes.done}
+
+},
+"./chunk-6RWRYCIQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");
+var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_WRRFL54E=load("./chunk-WRRFL54E.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
+const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_CLCA73A5.endProbes)(
+tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
+mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
+"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
+program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_N263NSQQ.runTool)({...shell,timeoutMs:import_chunk_HPS4WFBD.taskStatusMs,limit:import_chunk_HPS4WFBD.
+probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
+const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
+o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
+if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
+named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
+code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+import_chunk_HPS4WFBD.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_HPS4WFBD.probeBytes)}`;case"fai\
+led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
+null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
+)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_HPS4WFBD.
+evidenceChars,import_chunk_HPS4WFBD.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_F2OWPB3Z.findEscaped)(tree);const named=left.slice(
+0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
+eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
+elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
+return(0,import_chunk_WRRFL54E.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-YJ4L4LTT.js"))).withHandback(job,ending));if(!run)return(0,
+import_chunk_WRRFL54E.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_ANJXVAR2.
+noteResults)(run),run.log?(0,import_chunk_WRRFL54E.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,nobody),{reason:ending.
+reason,isStarted:tree!==null})]);return(0,import_chunk_WRRFL54E.conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-6TQJ6FPC.js": function (module, exports) {
@@ -1122,28 +751,6 @@ exited"?`code ${String(code)}`:String(how);const said=typeof output==="string"&&
 "use strict";var stdin_exports={};__export(stdin_exports,{isToolSession:()=>isToolSession,noteToolSession:()=>noteToolSession});module.exports=stdin_exports;var sessions=new Set;
 var lingerMs=1e3;function isToolSession(session){return sessions.has(session)}function noteToolSession(pid){if(pid===void 0)return()=>void 0;sessions.add(pid);return()=>setTimeout(
 ()=>sessions.delete(pid),lingerMs).unref()}
-
-},
-"./chunk-7RGJWFCL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
-module.exports=stdin_exports;var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
-ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-U5SVRF7H.js"))).startOwedNotice(
-view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_D67XVZNW.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
-root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_D67XVZNW.conditionOf)(view))}function mayOweNotice({spec,
-state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_D67XVZNW.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
-import_chunk_D67XVZNW.inspect)(root,id);const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
-return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-DLFVMKJJ.js"));await settleJob(view,now2=>isSettleable(
-(0,import_chunk_D67XVZNW.conditionOf)(now2)),isStrict);const now=(0,import_chunk_D67XVZNW.inspect)(root,id);return nobodyComes.includes((0,import_chunk_D67XVZNW.
-conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
-()=>load("./may-act-QC5ECP54.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
-spec:null,damage,state:(0,import_chunk_35TRZJLG.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
-damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_D67XVZNW.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
-resolve().then(()=>load("./attach-5JPMXEA2.js"));await attachWorker(view,isDue);return(0,import_chunk_D67XVZNW.inspect)(root,id)}function dropMarker(view){if(!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
-marker)}catch{}}function isHung(view){if((0,import_chunk_D67XVZNW.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
-leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_HPS4WFBD.leaseStaleMs}
 
 },
 "./chunk-7U2475D5.js": function (module, exports) {
@@ -1254,23 +861,6 @@ join(":"),...home===void 0?{}:{HOME:home},...ours===void 0?{}:{XDG_CONFIG_HOME:i
 0",GIT_ASKPASS:"",GIT_NO_LAZY_FETCH:"1",GIT_NO_REPLACE_OBJECTS:"1",GIT_ALLOW_PROTOCOL:"none",GIT_CEILING_DIRECTORIES:import_node_path.default.dirname(folder)}}
 
 },
-"./chunk-BFFFK6CR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-LJCVDM2W.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-JSWX66CJ.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-46HCAPRY.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-LFREN4R6.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-JINAXGMY.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-YKVQYOXC.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-TP2IPSLL.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-UVQZQMW7.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-5SAC5ATJ.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-BAKL6GIE.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-THRW6V2I.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-GTTTJUUH.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-RGDA26M5.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-VF7SP7JM.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-YF5OPDT2.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-BGNNYGET.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-KY3FDYHW.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-EL4U73NF.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-SGDUIVO7.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-UODTKBL7.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-FWPIOT7P.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-ZDADUYJC.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-LO7W347O.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
-
-},
 "./chunk-BIGKSKYM.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");
 var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");
@@ -1308,51 +898,6 @@ readJson)(paths.workspace);return read.kind==="ok"&&(0,import_chunk_JRKTRF3R.isS
 staff?.brief===void 0||!(0,import_chunk_S7M4UBSY.exists)(paths.started))return void 0;const before=seen??readBefore(paths)??{};return(0,import_chunk_JRKTRF3R.compareWorkspace)(
 before,(0,import_chunk_LOFUUVHQ.captureWorkspace)(spec.cwd,{exclude:[paths.root]}))}function historicalOf(paths){const before=readBefore(paths);return before?(0,
 import_chunk_E4Q33Z52.contextOf)(before):null}
-
-},
-"./chunk-C6FFRJ6H.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
-"./chunk-62DZI7ZE.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-P3IKZRXO.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
-once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null,label:input.text("label")??null,
-onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
-if(size>import_chunk_HPS4WFBD.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_HPS4WFBD.onStallBytes}\
- are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
- take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
-const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_62DZI7ZE.launch)(
-root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
-resolve().then(()=>load("./collecting-3MBXTLCY.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_TEGM7TP5.
-nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
-t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
-root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
-const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
-return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
-return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-2J4E35LD.js")),Promise.resolve().then(()=>load("\
-./timer-facts-IZF5YNMU.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
-line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,
-id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-LIKFDAPJ.js"))).queueNoteOf(root.
-folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
-id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);const commands={wait:import_chunk_TEGM7TP5.nextCommands.wait(id,root.option),observe:import_chunk_TEGM7TP5.
-nextCommands.observe(id,root.option),cancel:import_chunk_TEGM7TP5.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=isNew&&input.
-has("max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,
-replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}
-const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.
-wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
-`,notes}}
 
 },
 "./chunk-CL3BCQKO.js": function (module, exports) {
@@ -1497,6 +1042,28 @@ for(let i=0;i<64;i+=1){const s1=(e>>>6|e<<26)^(e>>>11|e<<21)^(e>>>25|e<<7);const
 hash[4]+e;hash[5]=hash[5]+f;hash[6]=hash[6]+g;hash[7]=hash[7]+h}function rotate(word,bits){return word>>>bits|word<<32-bits}
 
 },
+"./chunk-CUMVFVM3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
+module.exports=stdin_exports;var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
+ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-U5SVRF7H.js"))).startOwedNotice(
+view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_D67XVZNW.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
+root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_D67XVZNW.conditionOf)(view))}function mayOweNotice({spec,
+state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_D67XVZNW.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
+import_chunk_D67XVZNW.inspect)(root,id);const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
+return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-IUZPANLK.js"));await settleJob(view,now2=>isSettleable(
+(0,import_chunk_D67XVZNW.conditionOf)(now2)),isStrict);const now=(0,import_chunk_D67XVZNW.inspect)(root,id);return nobodyComes.includes((0,import_chunk_D67XVZNW.
+conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
+()=>load("./may-act-QC5ECP54.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
+spec:null,damage,state:(0,import_chunk_35TRZJLG.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
+damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_D67XVZNW.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
+resolve().then(()=>load("./attach-5JPMXEA2.js"));await attachWorker(view,isDue);return(0,import_chunk_D67XVZNW.inspect)(root,id)}function dropMarker(view){if(!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
+marker)}catch{}}function isHung(view){if((0,import_chunk_D67XVZNW.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
+leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_HPS4WFBD.leaseStaleMs}
+
+},
 "./chunk-D55TD3ZR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
 module.exports=stdin_exports;var import_chunk_SPUHXPSH=load("./chunk-SPUHXPSH.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_FANRXKWG=load(
@@ -1599,50 +1166,53 @@ countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===v
 ?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
 
 },
-"./chunk-EJJGPMX5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");
-var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_6KOJLNLX=load("./chunk-6KOJLNLX.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
-const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_CLCA73A5.endProbes)(
-tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
-mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
-"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
-program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_N263NSQQ.runTool)({...shell,timeoutMs:import_chunk_HPS4WFBD.taskStatusMs,limit:import_chunk_HPS4WFBD.
-probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
-const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
-o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
-if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
-named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
-code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-import_chunk_HPS4WFBD.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_HPS4WFBD.probeBytes)}`;case"fai\
-led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
-null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
-)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_HPS4WFBD.
-evidenceChars,import_chunk_HPS4WFBD.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_F2OWPB3Z.findEscaped)(tree);const named=left.slice(
-0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
-eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
-elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
-return(0,import_chunk_6KOJLNLX.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-YJ4L4LTT.js"))).withHandback(job,ending));if(!run)return(0,
-import_chunk_6KOJLNLX.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_ANJXVAR2.
-noteResults)(run),run.log?(0,import_chunk_6KOJLNLX.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,nobody),{reason:ending.
-reason,isStarted:tree!==null})]);return(0,import_chunk_6KOJLNLX.conclude)(job,{...ending,results,ownLog,task})}
+"./chunk-EBISFP3O.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
+neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load(
+"./chunk-TEGM7TP5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
+"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_CM5GR4UR.isWriter)(staff.profile))return[];const place=placeOf(cwd);
+const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_CM5GR4UR.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
+find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
+nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_TEGM7TP5.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
+"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
+try{const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
+kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
+factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
+20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
+a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_IDC76GR5.
+readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_HCKID2IT.
+listActive)(root))await unlessGone(()=>(0,import_chunk_CUMVFVM3.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_35TRZJLG.readKey)();
+const found=[];for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,
+id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_35TRZJLG.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
+value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_D67XVZNW.conditionOf)((0,import_chunk_D67XVZNW.inspect)(root,id))}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_CUMVFVM3.
+isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
+import_chunk_3S6B2MGW.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
+folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
+a,b)||isBelow(b,a))}
 
 },
-"./chunk-ESBVHEG3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
-exports=stdin_exports;var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_HCKID2IT.listActive)(
-root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
-root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_HCKID2IT.listJobs)(root)){if(left===0)break;if(isLive.has(
-id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
-filter(view=>isChosen(view.spec,options)).sort(byLife)}function mayBeChosen(root,id,choice){if(choice.owner===null&&choice.kinds===null)return true;const spec=(0,
-import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.value,choice)}function isChosen(spec,{owner,
-kinds}){return isOwnedBy(spec,owner)&&(kinds===null||spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_D67XVZNW.isEnded)(
-a.state))-Number((0,import_chunk_D67XVZNW.isEnded)(b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_7RGJWFCL.
-refresh,import_chunk_D67XVZNW.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
+"./chunk-EIOTDO57.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.j\
+s");var import_chunk_UJJQQRZ2=load("./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_JQULCF4C.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_UJJQQRZ2.onceWords)("run",input,(0,import_chunk_UJJQQRZ2.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_UJJQQRZ2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_JQULCF4C.makeRunPart)(input,cwd);return(0,import_chunk_2MEAKZFZ.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_2MEAKZFZ.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_HPS4WFBD.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_JQULCF4C.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_2MEAKZFZ.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-F2OWPB3Z.js": function (module, exports) {
@@ -1712,6 +1282,25 @@ max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(l
 return text.charAt(0).toUpperCase()+text.slice(1)}
 
 },
+"./chunk-FDMABMWT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_R55QTULD=load("./chunk-R55QTULD.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
+const before=await beforeOf(root,id);if((0,import_chunk_D67XVZNW.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?
+"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_5Z3IZCRM.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),
+why:request.why})}
+`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_HPS4WFBD.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_R55QTULD.
+waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
+view,result:(0,import_chunk_D67XVZNW.isEnded)(view.state)?"ended_before":"requested"}}async function beforeOf(root,id){const view=await(0,import_chunk_CUMVFVM3.
+refreshUnasked)(root,id);return(0,import_chunk_D67XVZNW.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_CUMVFVM3.refresh)(root,id)}function isOver(view){
+return(0,import_chunk_CUMVFVM3.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_D67XVZNW.conditionOf)(view)==="over"}function askingMs({spec}){return spec?.
+run?.status_cmd?import_chunk_HPS4WFBD.taskStatusMs+import_chunk_HPS4WFBD.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.
+createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))
+throw error}}}function nudge(view){const engine=(0,import_chunk_35TRZJLG.findEngine)(view.spec?.engine??"")??import_chunk_35TRZJLG.defaultEngine;for(const identity of[
+view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
+
+},
 "./chunk-FKEDTWPK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{endBySignal:()=>endBySignal,holdSignals:()=>holdSignals,onContinue:()=>onContinue,onInterrupt:()=>onInterrupt});module.
 exports=stdin_exports;var names=["SIGINT","SIGTERM","SIGHUP"];function onInterrupt(fn){const release=()=>{for(const name of names)process.off(name,act)};const act=signal=>{
@@ -1759,126 +1348,6 @@ true];continue}if(sign===quote){quote=null;continue}if(quote===null&&(sign==='"'
 "use strict";var stdin_exports={};__export(stdin_exports,{quoteWords:()=>quoteWords});module.exports=stdin_exports;var plain=/^[A-Za-z0-9_@%+:,./=-]+$/;function quoteWord(word){
 if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){return`'${word.replaceAll("'",`'\\''`)}'`}function quoteWords(words){return words.
 map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).join(" ")}
-
-},
-"./chunk-HBGI7SZ3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
-exports=stdin_exports;var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_Z24IL3SE=load("./chunk-Z24IL3SE.js");var import_chunk_VYT25W2W=load(
-"./chunk-VYT25W2W.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_i\
-n","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){
-if(facts.survivors.length>0){return failed("failed","survivors",`these processes outlived SIGKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"can\
-celed":return{outcome:"canceled",error:null};case"met":case"due":return{outcome:"done",error:null};case"watch_failed":return failed("failed","watch_failed",facts.
-detail??"the condition cannot hold any more");case"watch_error":return failed("failed","watch_error",facts.detail??"the condition cannot be looked at");case"exi\
-ted":case"lingered":return judgeExit(facts);case"hard_timeout":if(isStaff(facts)&&facts.staffError===null)return{outcome:"done",error:null};if(facts.kind==="wat\
-ch")return failed("timed_out","watch_expired",`the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);return failed("timed_out","hard_timeout",`the \
-hard limit of ${facts.deadlineText} was reached${told(facts)}`);case"first_output_timeout":return failed("failed","first_output_timeout","nothing was printed wi\
-thin --first-output");case"stalled":return failed("failed","stalled",`nothing happened for the time given by --stall-after${detailOf(facts)}`);case"sign_in":return failed(
-"failed","auth",facts.staffError?.message??"the agent waits for a sign-in that nobody can give");case"state_vanished":return failed("crashed","worker_lost","the\
- state folder vanished");case"spawn_failed":return failed("failed","spawn_failed",`the program could not be started: ${facts.detail??"not known why"}`);case"nev\
-er_started":return failed("failed","never_started","the launcher died before a worker existed");case"worker_lost":return failed("crashed","worker_lost","the pro\
-cesses that supervise the command were killed; how it ended is not known");case"host_restarted":return failed("crashed","host_restarted","the machine was restar\
-ted while the job ran")}}function judgeExit(facts){const{exit}=facts;if(exit?.spawn_failed)return failed("failed","spawn_failed",`the program could not be execu\
-ted (exit code ${exit.exit_code})`);if(isStaff(facts)){return facts.staffError?{outcome:"failed",error:facts.staffError}:{outcome:"done",error:null}}if(!exit)return failed(
-"crashed","worker_lost","how the command ended is not known");if(exit.exit_code===facts.successExit)return judgeFiles(facts);if(facts.signal!==null&&exit.signaled)
-return failed("failed","signal",signalMessage(facts.signal));return failed("failed","exit_nonzero",`the command exited with code ${exit.exit_code}`)}function judgeFiles({
-missingFiles:missingFiles2=[]}){if(missingFiles2.length===0)return{outcome:"done",error:null};const named=missingFiles2.slice(0,3).join(", ");const more=missingFiles2.
-length>3?` and ${missingFiles2.length-3} more`:"";return failed("failed","artifact_missing",`neither new nor changed at the end: ${named}${more}`)}function isStaff({
-kind}){return kind==="staff"}function detailOf({detail}){return detail===void 0?"":`; ${detail}`}function told({staffError}){const isWord=staffError&&["auth","q\
-uota","agent_error","response_timeout"].includes(staffError.code);return isWord?`; the agent had told: ${staffError.message}`:""}function signalMessage(signal){
-const hint=signal==="SIGKILL"?" (not by us: often the kernel, when memory runs out)":"";return`the command was ended by ${signal}${hint}`}function failed(outcome,code,message){
-return{outcome,error:{code,message}}}function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>192)return void 0;const number=exitCode-128;const known=Object.
-entries(table).find(([,value])=>value===number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.constants.signals;function judgeStaff(reading,ending,request){
-const answer=reading.answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[...reading.warnings,...denialWarnings(reading)];const error=findError(
-reading,ending,request,answer);if(error===null&&request.reason==="lingered"){warnings.push({code:"ended_after_answer",message:"the agent stayed alive after its \
-final event and was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push({code:"limit_after_answer",message:"the hard limit struck after the\
- complete answer had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){if(reading.failure)return reading.failure;if(reading.
-final==="failure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.reason==="exited"&&ending.exitCode!==0)return exitError(
-ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answer",message:`the agent ended without a final event${quoted(
-lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.resume){const got=reading.conversationId??"none";return{
-code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}if(answer!==null)return null;if(reading.denials.length>
-0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.join(", ")}`}}return{code:"no_final_answer",message:"\
-the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)return{code:"signal",message:`the agent was ended \
-by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}function denialWarnings(reading){return reading.
-denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){const lines=ending.stderrTail.split("\n").map(
-line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}var severities=["critical","high","m\
-edium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;var most={summary:1e4,title:500,detail:1e4,
-file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
-fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
-null"}]}
-No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
-import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
-text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
-error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
-startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
-let open;for(const{line,from,next}of(0,import_chunk_Z24IL3SE.linesOf)(answer)){const fence=(0,import_chunk_Z24IL3SE.fenceOf)(line);if(fence&&open&&(0,import_chunk_Z24IL3SE.
-closes)(fence,open)){const text=isJson(open)||open.info===""?answer.slice(open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&
-(!open||isJson(fence))){open={...fence,from:next}}}return found}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(
-value))return fault("the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allo\
-wed: ${verdicts.join(", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");
-if(!Array.isArray(findings))return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);
-const read=[];for(const[n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,
-title,detail,file,line,suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,
-summary,findings:read}}}function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}\
-; allowed: ${severities.join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name===
-"suggestion"))continue;const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(
-line)&&Number(line)>0))return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="strin\
-g")return`${name} is no text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{
-kind:"fault",reason}}function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="\
-object"&&value!==null)return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value===
-"object"&&value!==null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}function usageOf(told2,runsOn,resumed){if(told2===
-null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===
-null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=before?now-before:now;const usage={...told2};if(runsOn.
-tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,earlier.output_tokens);usage.total_tokens=
-less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.cost_usd,earlier.cost_usd??0));return{usage,
-usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){
-const{paths,spec,staff}=job;const backend=(0,import_chunk_Z24IL3SE.backendOf)(spec);const reading=seen.reading??(0,import_chunk_Z24IL3SE.replay)(spec,paths);const byItself=exit.
-reason==="exited";const ending=(0,import_chunk_Z24IL3SE.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
-reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
-...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_C3PEO5XC.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_VYT25W2W.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
-const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
-const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
-findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
-return reason==="exited"||reason==="lingered"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if((0,import_chunk_Z24IL3SE.backendOf)(spec)?.
-answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle cou\
-ld not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){try{return look()}catch(error){warnings.push({code:"not_told",message:`${what}\
- could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===
-null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`\
-the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function questionWarnings({handback},answer){const name=answer===
-null?null:(0,import_chunk_JXOSR2SG.findQuestion)(answer);if(name===null)return[];const file=handback?`${handback.dir}/${name}`:name;const isThere=handback!==void 0&&
-handback!==null&&(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file";const where=isThere?`; put the answer into ${handback.dir}/${(0,import_chunk_JXOSR2SG.answerName)(
-name)} or into the next task`:" (there is no such file)";return[{code:"parent_question",message:`the agent asks a question in ${file}${where}`}]}function changeWarnings(staff,changes){
-if(!(0,import_chunk_CM5GR4UR.isReader)(staff.mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+
-changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.
-reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5}\
- more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.
-index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change nothing (profile ${staff.
-profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){
-if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.kind==="ok")return{findings:parsed.
-value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.
-reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;
-const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,spec,staff:spec.staff},{reading:ending.reading,before:ending.before},
-{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.
-some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.
-run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_ANJXVAR2.missingFiles)(spec.run,results):[],survivors:ending.
-tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??
-startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.isoNow)();const conversationId=staff?.reading.conversationId??null;
-const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,started_at:started,
-ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?
-null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.
-task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.
-omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...ending.handback?
-{handback:ending.handback}:{},...taskFields(spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({
-run},{task}){if(!run?.status_cmd)return{};return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){
-if(ending.reason!=="exited"||ending.tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.
-tree.ended.length} left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({
-bytes:(0,import_chunk_ANJXVAR2.logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){
-return reason==="due"?timer?.due_at:void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(
-file);return facts?(0,import_chunk_CL3BCQKO.isoOf)(facts.modifiedMs):null}
 
 },
 "./chunk-HCKID2IT.js": function (module, exports) {
@@ -1939,23 +1408,68 @@ null}function isDirty(entry){return entry.xy!==".."}function countDirty({entries
 return entries.filter(isDirty).length+brief.filter(([,xy])=>isDirty({xy})).length+unnamed}
 
 },
-"./chunk-HI7WREMA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.j\
-s");var import_chunk_J6MCGALR=load("./chunk-J6MCGALR.js");var import_chunk_C6FFRJ6H=load("./chunk-C6FFRJ6H.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_JQULCF4C.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_J6MCGALR.onceWords)("run",input,(0,import_chunk_J6MCGALR.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_J6MCGALR.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_JQULCF4C.makeRunPart)(input,cwd);return(0,import_chunk_C6FFRJ6H.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_C6FFRJ6H.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_HPS4WFBD.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_JQULCF4C.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_C6FFRJ6H.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
+"./chunk-HK4D33AM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var import_chunk_AC77F6J3=load(
+"./chunk-AC77F6J3.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_R55QTULD=load(
+"./chunk-R55QTULD.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_YNSBH5VP=load("./chunk-YNSBH5VP.js");var import_chunk_OIULTO2Y=load(
+"./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_JXOSR2SG=load(
+"./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.
+tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_IDC76GR5.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_N5RLSATX.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_BIGKSKYM.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_TEGM7TP5.
+nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
+","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
+String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
+0):"10m");return(0,import_chunk_TEGM7TP5.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_AC77F6J3.
+pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_YNSBH5VP.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_OIULTO2Y.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
+pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_D67XVZNW.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
+id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
+const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
+context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_D55TD3ZR.noticeNotes)(view)]}}function whyLines(event,view){
+if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
+message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
+name,bytes,changed},view){const dir=(0,import_chunk_N5RLSATX.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_JXOSR2SG.isHandback)(
+name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";return[`${changed===true?"changed":"handed back"}: ${dir}/${name}${size}`,`an answer go\
+es into: ${dir}/${(0,import_chunk_JXOSR2SG.answerName)(name)}`]}function isText(value){return typeof value==="string"&&value.trim()!==""}function lineFrom(text,limit){
+return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
+const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
+views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
+waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.
+state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
+import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
+const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_D67XVZNW.isEnded)(view.state))(0,import_chunk_OIULTO2Y.
+noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_YNSBH5VP.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
+cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_D55TD3ZR.
+endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_D67XVZNW.isEnded)(
+view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.
+isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state)?(0,import_chunk_D55TD3ZR.tellEnded)(context,
+view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
+joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_IDC76GR5.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_D55TD3ZR.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_R55QTULD.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_CQRAUG2K.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
+context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_D67XVZNW.
+isEnded)(view.state)?view:(0,import_chunk_D67XVZNW.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-HPS4WFBD.js": function (module, exports) {
@@ -2105,23 +1619,6 @@ void 0)given[name]=value}const names=Object.keys(given).filter(name=>!passing.ha
 function credentialNames(known=[]){return Object.keys(env).filter(name=>credentialName.test(name)||known.includes(name)).sort()}function uncarriableNames(){return Object.
 keys(env).filter(name=>!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort()}function absoluteOf(folder){return folder&&import_node_path.default.isAbsolute(folder)?folder:
 void 0}function definedOnly(source){const result={};for(const[name,value]of Object.entries(source))if(value!==void 0)result[name]=value;return result}
-
-},
-"./chunk-J6MCGALR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_C6FFRJ6H=load("./chunk-C6FFRJ6H.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_C6FFRJ6H.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_C6FFRJ6H.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_62DZI7ZE.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_VQZH6OHM.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_C6FFRJ6H.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
 
 },
 "./chunk-JCD23OGW.js": function (module, exports) {
@@ -2609,70 +2106,6 @@ state);if(checkpoint)return checkpoint.reason;return livenessSeen(state)?.reason
 modifiedMs<import_chunk_HPS4WFBD.progressingMs}
 
 },
-"./chunk-NDBNC45T.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var import_chunk_AC77F6J3=load(
-"./chunk-AC77F6J3.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_2KAFA2VR=load(
-"./chunk-2KAFA2VR.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_YNSBH5VP=load("./chunk-YNSBH5VP.js");var import_chunk_OIULTO2Y=load(
-"./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.
-tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_IDC76GR5.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_N5RLSATX.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_BIGKSKYM.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_TEGM7TP5.
-nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
-","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
-String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
-0):"10m");return(0,import_chunk_TEGM7TP5.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_AC77F6J3.
-pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_YNSBH5VP.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_OIULTO2Y.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
-pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_D67XVZNW.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
-id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
-const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
-context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_D55TD3ZR.noticeNotes)(view)]}}function whyLines(event,view){
-if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
-message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
-name,bytes,changed},view){const dir=(0,import_chunk_N5RLSATX.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_JXOSR2SG.isHandback)(
-name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";return[`${changed===true?"changed":"handed back"}: ${dir}/${name}${size}`,`an answer go\
-es into: ${dir}/${(0,import_chunk_JXOSR2SG.answerName)(name)}`]}function isText(value){return typeof value==="string"&&value.trim()!==""}function lineFrom(text,limit){
-return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
-const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
-views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
-waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.
-state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
-import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
-const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_D67XVZNW.isEnded)(view.state))(0,import_chunk_OIULTO2Y.
-noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_YNSBH5VP.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
-cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_D55TD3ZR.
-endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_D67XVZNW.isEnded)(
-view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.
-isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state)?(0,import_chunk_D55TD3ZR.tellEnded)(context,
-view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
-joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_IDC76GR5.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_D55TD3ZR.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_2KAFA2VR.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_CQRAUG2K.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
-context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_D67XVZNW.
-isEnded)(view.state)?view:(0,import_chunk_D67XVZNW.inspect)(view.root,view.id)}catch{return view}}
-
-},
 "./chunk-NKW2J44I.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findLatest:()=>findLatest,requireLatest:()=>requireLatest,requireNewest:()=>requireNewest});module.exports=stdin_exports;
 var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");
@@ -2731,6 +2164,466 @@ kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}
 idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){if(cpuMs===null)return"\
 CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)} of CPU (${percent<
 10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}
+
+},
+"./chunk-NOXSBKMC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{applyAll:()=>applyAll,backends:()=>backends,findArgumentFault:()=>findArgumentFault,findBackend:()=>findBackend,hostMarkers:()=>hostMarkers,
+isOlder:()=>isOlder,makeReading:()=>makeReading,noteWarning:()=>noteWarning,parseSettings:()=>parseSettings,versionOf:()=>versionOf});module.exports=stdin_exports;
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_child_process=require("node:child_process");var import_node_path=builtin("node:path");var import_node_fs=require(
+"node:fs");var import_node_path2=builtin("node:path");var import_node_fs2=require("node:fs");var import_node_path3=builtin("node:path");function makeReading(){return{
+conversationId:null,text:"",answer:null,final:null,failure:null,tools:[],toolCount:0,denials:[],warnings:[],usage:null,model:null,unparsedLines:0,waitsForSignIn:false}}
+var wordsBytes=2048;var keptNotes=20;function noteFailure(reading,code,message,resets){reading.failure??={code,message:(0,import_chunk_LXK2ZILE.excerpt)(message,
+wordsBytes),...resets===void 0?{}:{resets}}}function noteWarning(reading,code,message){const words=(0,import_chunk_LXK2ZILE.excerpt)(message,wordsBytes);if(words===
+""||reading.warnings.length>=keptNotes)return;if(!reading.warnings.some(known=>known.message===words))reading.warnings.push({code,message:words})}var keptTools=20;
+function noteTool(reading,call,at){const known=reading.tools.find(tool=>tool.key===call.key&&tool.ended_at===null);const ended=call.status==="running"?null:at;const input=(0,
+import_chunk_LXK2ZILE.excerpt)(call.input??"",import_chunk_HPS4WFBD.toolCallBytes);const output=call.output==null?null:(0,import_chunk_LXK2ZILE.excerpt)(call.output,
+import_chunk_HPS4WFBD.toolCallBytes);if(known){known.status=call.status;known.output=output??known.output;known.ended_at=ended;if(input)known.input=input}else{reading.
+toolCount+=1;reading.tools.push({n:reading.toolCount,key:call.key,name:call.name,input,output,status:call.status,started_at:at,ended_at:ended});if(reading.tools.
+length>keptTools){const drop=reading.tools.findIndex(tool=>tool.ended_at!==null);reading.tools.splice(Math.max(0,drop),1)}}if(call.status==="denied"){const what=known?.
+input||input;noteDenial(reading,what?`${call.name}: ${(0,import_chunk_LXK2ZILE.excerpt)(what,import_chunk_HPS4WFBD.excerptBytes)}`:call.name)}}function noteDenial(reading,what){
+if(!reading.denials.includes(what)&&reading.denials.length<keptNotes)reading.denials.push(what)}function parseLine(line,reading){if(line.trim()==="")return void 0;
+try{const value=JSON.parse(line);if(typeof value==="object"&&value!==null&&!Array.isArray(value))return value}catch{}reading.unparsedLines+=1;return void 0}function findArgumentFault(args){
+if(args.some(arg=>arg.includes("\0")))return"an argument holds a NUL character";const longest=Math.max(0,...args.map(import_chunk_LXK2ZILE.byteLength));return longest<
+131072?null:`an argument of ${longest} bytes is too long; allowed: 131071 bytes`}var wordsBytes2=2048;var kinds=[["quota",/usage limit|quota exceeded|exceeded your (?:current )?quota|quota (?:is )?(?:exhausted|reached)|insufficient_quota|out of credits|credit balance is too low|spend cap|rate limit (?:reached|exceeded)|rate_limit_e|resource_exhausted|\b429 too many requests|(?:status|code|error):? 429\b/i],
+["auth",/\b401 unauthorized|(?:status|code|error):? 401\b|unauthenticated|(?:invalid|incorrect) (?:api|x-api).?key|invalid bearer token|not logged in|sign in again|login is required|missing environment variable|\bno api key\b/i]];
+function kindOfWords(message,own10=[]){const words=(0,import_chunk_LXK2ZILE.excerpt)(message,wordsBytes2);return[...own10,...kinds].find(([,pattern])=>pattern.test(
+words))?.[0]??"agent_error"}function kindOfStatus(status){if(status===401)return"auth";return status===429?"quota":null}function resetOf(message){const words=(0,
+import_chunk_LXK2ZILE.excerpt)(message,wordsBytes2);const seconds=/"resets_at":\s*(\d{10})\b/.exec(words)?.[1];if(seconds!==void 0)return(0,import_chunk_CL3BCQKO.
+isoOf)(Number(seconds)*1e3);const text=words.trim().replace(/\b(resets?|retry) after (?=\d)/i,"$1 in ");const found=/try again (at (.+?)|in ~?\d.*?)\.?$/i.exec(
+text)??/\b(?:resets?|retry) (in \d[\dhms. ]*[hms])/i.exec(text)??/\bresets? (at (.+?))(?:[.,;)]|$)/i.exec(text);return found?found[2]??found[1]:void 0}function fieldsOf(value){
+return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:{}}function textOf(value){return typeof value==="string"?value:""}function numberOf(value){
+return typeof value==="number"&&Number.isFinite(value)?value:0}function withoutEnd(text){let end=text.length;while(text[end-1]==="\n")end-=1;return text.slice(0,
+end)}function judgeAgyEnd(reading,ending,asked){if(!ending.byItself)forgetOurSignal(reading);forgiveRepeatedError(reading,ending,asked);const lines=(0,import_chunk_LXK2ZILE.
+plainText)(ending.stderrTail).split("\n").map(line=>line.trim());noteUnaskedTool(reading,lines);if(reading.denials.length>0&&endedInCall.has(reading))reading.answer=
+null;noteCut(reading,lines);noteLostConversation(reading,asked);if(ending.byItself)noteExit(reading,ending,lines);noteSignIn(reading,lines);if(reading.final==="\
+failure"&&reading.denials.length>0){noteFailure(reading,"permission_denied",`agy stopped at a tool that was refused: ${reading.denials.join(", ")}`)}}var endedInCall=new WeakSet;
+function forgetOurSignal(reading){if(!isInterruption(reading.failure?.message??""))return;reading.failure=null;reading.final=null}function isInterruption(error){
+return/^interrupted\b/i.test(error)}var own=[["auth",/authentication (?:required|timed out|failed)|not signed in|api key not valid/i],["session_lost",/\bconversation .*not found/i],
+["response_timeout",/timeout waiting for response|print timeout after/i]];function noteAgyFailure(reading,words){noteFailure(reading,kindOfWords(words,own),words,
+resetOf(words))}function noteRefusal(reading,names){const plain=name=>name.toLowerCase().replace(/[^a-z]/g,"");const call=reading.tools.findLast(tool=>hasFailed(
+tool)&&names.some(name=>name!==""&&plain(tool.name).includes(plain(name))));if(call)call.status="denied";const what=call?`${call.name}: ${call.input}`:names.find(
+name=>name!=="");noteDenial(reading,what??"a tool that has no name")}function hasFailed({status,output}){return status!=="completed"||output===null}var lostConversation="\
+conversation_not_found";function isLostConversation(line){return/^warning: conversation\b.*\bnot found/i.test(line)}var repeatedError="earlier_error_repeated";function forgiveRepeatedError(reading,ending,asked){
+const{failure,answer}=reading;if(asked.resume===null||asked.earlierError===null||failure?.message!==asked.earlierError)return;if(answer===null||ending.byItself&&
+ending.exitCode!==0)return;reading.failure=null;reading.final="success";noteWarning(reading,repeatedError,failure.message)}function noteUnaskedTool(reading,lines){
+const line=lines.findLast(text=>/^jetski:.*\bauto-denied\b/.test(text));if(line===void 0||reading.denials.length>0)return;noteRefusal(reading,[/"([\w ]+)" permission/.
+exec(line)?.[1]??""])}function noteCut(reading,lines){const timeout=lines.find(line=>/\bprint timeout after\b.*\breturning partial output\b/.test(line));if(timeout!==
+void 0)noteFailure(reading,"response_timeout",timeout);const waited=lines.find(line=>/\broot agent idle; waiting up to\b.*\bbackground task/.test(line));const killed=lines.
+find(line=>/\bterminating \d+ background task\(s\) on exit\b/.test(line));if(waited===void 0||killed===void 0)return;noteFailure(reading,"agent_error",`agy ende\
+d commands that it had left running: ${waited}; ${killed}`)}function noteSignIn(reading,lines){if(!reading.waitsForSignIn||reading.final==="success")return;noteFailure(
+reading,"auth",lines.find(asksForSignIn)??"agy waits for a sign-in")}function asksForSignIn(line){return/^authentication required\b/i.test(line)}function noteLostConversation(reading,asked){
+const warning=reading.warnings.find(one=>one.code===lostConversation);if(!warning||asked.resume===null||reading.conversationId===asked.resume)return;reading.warnings=
+reading.warnings.filter(one=>one!==warning);noteFailure(reading,"session_lost",warning.message)}function noteExit(reading,ending,lines){const isClean=ending.exitCode===
+0&&ending.signal===null;if(isClean&&reading.final==="success")return;const told=lines.findLast(line=>line.startsWith("AGY_ERROR:"));if(told!==void 0)noteStructuredError(
+reading,told.slice("AGY_ERROR:".length).trim());if(reading.final!==null||ending.signal!==null||isClean)return;noteAgyFailure(reading,errorWords(lines)||`agy exi\
+ted with code ${ending.exitCode} and said nothing`)}function noteStructuredError(reading,text){const words=wordsOf(text);const known=reading.failure;if(known?.code===
+"agent_error"){const resets=resetOf(words);reading.failure={...known,code:kindOfWords(words,own),...resets===void 0?{}:{resets}}}else{noteAgyFailure(reading,words)}}
+function wordsOf(text){try{const{short_error,status,error_code}=fieldsOf(JSON.parse(text));const words=[short_error,status,error_code].map(part=>typeof part==="\
+number"?`code ${part}`:textOf(part));return words.filter(part=>part!=="").join(" ")||text}catch{return text}}function errorWords(lines){const told=lines.filter(
+line=>line!=="");return(told.findLast(line=>/^error\b/i.test(line))??told[0]??"").replace(/^error:\s*<>/i,"")}function findRuleFault(rules,kinds4,where){if(rules===
+void 0||rules===null)return null;if(!Array.isArray(rules))return`${where} is no list`;const fault=rules.find(rule=>!isHarmless(rule,kinds4));return fault===void 0?
+null:`${where} has the rule ${JSON.stringify(fault)}, which lets it change things`}function parseSettings(text){const value=JSON.parse(text);if(typeof value!=="\
+object"||value===null||Array.isArray(value))throw new Error("settings are no JSON object");return fieldsOf(value)}function isHarmless(rule,kinds4){const parts=typeof rule===
+"string"?/^(\w+)\((.*)\)$/s.exec(rule):null;const kind=parts&&Object.hasOwn(kinds4,parts[1]??"")?kinds4[parts[1]??""]:void 0;if(kind==="command")return readOnly.
+test(parts?.[2]??"");return kind==="reads"}var readOnly=/^(?:basename|cat|cmp|cut|df|diff|dirname|du|e?grep|fgrep|head|id|ls|nl|pwd|readlink|realpath|stat|tail|tr|wc|whoami|which|git (?:ls-files|ls-tree|rev-parse|status))(?: [\w./:=@~+,-]+)*$/;
+var agySettings={file:".gemini/antigravity-cli/settings.json",findFault};var agySharedGrants={file:".gemini/config/config.json",findFault};var agyProjectGrants={
+file:".gemini/config/projects/",findFault};var kinds2={command:"command",read_file:"reads",read_url:"reads"};function findFault(text,profile){if(profile!=="rest\
+ricted")return null;let settings;try{settings=parseSettings(text)}catch{return"the settings are no JSON object"}const shared=fieldsOf(settings.userSettings);const project=fieldsOf(
+fieldsOf(settings.permissionGrants).permissionGrants);return findModeFault(settings,shared)??findRuleFault(fieldsOf(settings.permissions).allow,kinds2,"permissi\
+ons.allow")??findRuleFault(fieldsOf(shared.globalPermissionGrants).allow,kinds2,"globalPermissionGrants.allow")??findRuleFault(project.allow,kinds2,"permissionG\
+rants.allow")}function findModeFault(settings,shared){const{toolPermission="request-review"}=settings;if(toolPermission!=="request-review"&&toolPermission!=="st\
+rict"){return`toolPermission is ${JSON.stringify(toolPermission)}; allowed: "request-review", "strict"`}if(/_EAGER$/.test(String(shared.autoExecutionPolicy)))return"\
+autoExecutionPolicy lets every command run unasked";const files=["policyPaths","adminPolicyPaths"].find(name=>!isEmpty(settings[name]));return files===void 0?null:
+`${files} names more rules, which are not read here`}function isEmpty(value){return value===void 0||value===null||Array.isArray(value)&&value.length===0}var grants={
+restricted:["--mode","plan"],standard:["--dangerously-skip-permissions"],unrestricted:["--dangerously-skip-permissions"]};var agy={id:"agy",title:"Antigravity C\
+LI",programs:["agy"],answerFrom:"stream",keepsConversation:true,resumesElsewhere:true,takesFolders:true,profiles:{restricted:{adds:"--mode plan; what would have\
+ to ask is refused",sandbox:false},standard:{adds:"--dangerously-skip-permissions",sandbox:false},unrestricted:{adds:"--dangerously-skip-permissions",sandbox:false}},
+oldest:"1.1.15",packages:[],install:"curl -fsSL https://antigravity.google/cli/install.sh | bash",signIn:{files:[".gemini/antigravity-cli/antigravity-oauth-toke\
+n"],variables:["GEMINI_API_KEY"]},policy:agySettings,morePolicies:[agySharedGrants,agyProjectGrants],hostMarkers:["ANTIGRAVITY_AGENT","ANTIGRAVITY_CLI_ALIAS","A\
+NTIGRAVITY_CONVERSATION_ID","ANTIGRAVITY_SOURCE_METADATA","ANTIGRAVITY_TRAJECTORY_ID"],runsOn:{tokens:true,cost:false},plan(request){return{args:planArgs(request),
+promptBy:"stdin",stdin:`${JSON.stringify({event:"user",message:{content:request.prompt}})}
+`,environment:{AGY_CLI_DISABLE_AUTO_UPDATE:"1"},conversationId:null,remove:[]}},read(line,reading,at){const event=parseLine(line,reading);if(!event)return;switch(event.
+event){case"init":noteConversation(event.conversation_id,reading);reading.model=textOf(fieldsOf(event.init).model)||reading.model;break;case"step_update":readStep(
+fieldsOf(event.step_update),reading,at);break;case"result":readResult(fieldsOf(event.result),reading);break}},readError(line,reading){const text=(0,import_chunk_LXK2ZILE.
+plainText)(line).trimEnd();if(asksForSignIn(text))reading.waitsForSignIn=true;if(isLostConversation(text))noteWarning(reading,lostConversation,text)},close:judgeAgyEnd};
+function planArgs({profile,cwd,writable,deadlineMs,model,resume}){const args=["--output-format","stream-json","--input-format","stream-json","--disable-slash-co\
+mmands"];args.push("--print-timeout",`${Math.ceil(deadlineMs/1e3)}s`);for(const folder of[cwd,...profile==="restricted"?[]:writable])args.push("--add-dir",folder);
+args.push(...grants[profile]);if(model!==null)args.push(`--model=${model}`);if(resume!==null)args.push("--conversation",resume);return args}function readStep(step,reading,at){
+const conversation=textOf(step.conversation_id);if(reading.conversationId===null)noteConversation(conversation,reading);const type=textOf(step.step_type);const name=textOf(
+step.tool_name)||textOf(fieldsOf(step.tool_info).name);if(type==="tool"||name!==""){const key=`${conversation}/${String(step.step_index)}`;if(!reading.tools.some(
+tool=>tool.key===key))endedInCall.add(reading);noteTool(reading,{key,name:name||type,...readCall(fieldsOf(step.tool_info)),status:statusOf(step)},at);return}if(conversation!==
+""&&conversation!==reading.conversationId)return;if(type!=="agent_response"&&type!=="user_input")return;if(reading.final==="success")reading.final=null;if(type===
+"agent_response")readText2(step,reading)}function readText2(step,reading){const words=textOf(step.text_delta);reading.text+=words;if(words.trim()!=="")endedInCall.
+delete(reading);if(step.state==="DONE"&&reading.text!==""&&!reading.text.endsWith("\n"))reading.text+="\n"}function readCall(info){const parameters=fieldsOf(info.
+parameters);const names=["CommandLine","TargetFile","AbsolutePath","SearchDirectory"];const input=names.map(name=>textOf(parameters[name])).find(text=>text!=="");
+const output=textOf(info.output)||textOf(fieldsOf(info.error).message);return{input:input??(info.parameters===void 0?"":JSON.stringify(parameters)),output:output||
+null}}function statusOf(step){if(step.state==="DONE")return"completed";return step.state==="ERROR"||step.state==="CANCELED"?"failed":"running"}function readResult(result,reading){
+const error=textOf(result.error);if(reading.final==="success"&&isInterruption(error))return;if(isId(result.conversation_id))reading.conversationId=result.conversation_id;
+readUsage(fieldsOf(result.usage),reading);const response=textOf(result.response);reading.answer=response.trim()===""?null:response;for(const action of Array.isArray(
+result.denied_actions)?result.denied_actions.map(fieldsOf):[]){noteRefusal(reading,[textOf(action.display_name),textOf(action.action)])}if(result.status==="SUCC\
+ESS"){reading.final??="success";return}reading.final="failure";if(error==="")noteWarning(reading,"agent_status",`agy ended the turn with status ${String(result.
+status)}`);else noteAgyFailure(reading,result.status==="ERROR"?error:`${String(result.status)}: ${error}`)}function readUsage(usage,reading){const input=numberOf(
+usage.input_tokens);const output=numberOf(usage.output_tokens);const total2=numberOf(usage.total_tokens)||input+output;if(total2>0)reading.usage={input_tokens:input,
+output_tokens:output,total_tokens:total2}}function noteConversation(id,reading){if(isId(id))reading.conversationId??=id}function isId(id){return typeof id==="st\
+ring"&&/^\w[\w.:-]{0,199}$/.test(id)}function planClaudeProfile(request){switch(request.profile){case"restricted":return{args:planRestricted(request),environment:{
+GIT_OPTIONAL_LOCKS:"0"}};case"standard":return{args:planStandard(request),environment:{}};case"unrestricted":return{args:["--permission-mode=bypassPermissions"],
+environment:{IS_SANDBOX:"1"}}}}function planRestricted({mode}){const web=mode==="research"?["WebFetch","WebSearch"]:[];const hook={matcher:"Bash",hooks:[{type:"\
+command",command:guard}]};return["--permission-mode=dontAsk",`--tools=${["Read","Grep","Glob","Bash",...web].join(",")}`,...web.length>0?[`--allowedTools=${web.
+join(",")}`]:[],"--strict-mcp-config","--setting-sources=user",`--settings=${JSON.stringify({disableAllHooks:false,hooks:{PreToolUse:[hook]}})}`]}var guard=[`IF\
+S= read -r call; command=\${call#*'"command":"'}; [ "$command" != "$call" ] || command=`,`command=\${command%%'"'*}`,'case "$command " in','*[!A-Za-z0-9\\ ./_=:^\
+~@,+%-]*|*" --o"[!n]*|*" -O"*|*" --ext"*) ;;','"git diff "*|"git log "*|"git show "*|"git status "*|"git blame "*|"git ls-files "*) exit 0 ;;',"esac",'echo "Onl\
+y plain git diff, log, show, status, blame and ls-files can be run here." >&2',"exit 2"].join("\n");function planStandard({stateRoot,writable}){const isPattern=/[*?[\]{}()!\\]/.
+test(stateRoot);return["--permission-mode=acceptEdits","--allowedTools=Bash,WebFetch,WebSearch",...isPattern?[]:[`--settings=${JSON.stringify({permissions:{deny:[
+`Edit(/${stateRoot}/**)`]}})}`],...writable.map(folder=>`--add-dir=${folder}`)]}function readMessage(event,reading,at){const isOwn=typeof event.parent_tool_use_id!==
+"string";switch(event.type){case"system":if(event.subtype==="init")readInit(event,reading);break;case"assistant":if(isOwn)reopen(reading);readAssistant(fieldsOf(
+event.message),isOwn,reading,at);break;case"user":for(const block of blocksOf(event))if(block.type==="tool_result")readToolResult(block,reading,at);break;case"s\
+tream_event":if(isOwn)readDelta(fieldsOf(event.event),reading);break}}function readDenials(denials,reading){for(const denial of Array.isArray(denials)?denials.map(
+fieldsOf):[]){const call=reading.tools.find(tool=>tool.key===textOf(denial.tool_use_id));if(call)call.status="denied";const what=(0,import_chunk_LXK2ZILE.excerpt)(
+inputText(denial.tool_input),import_chunk_HPS4WFBD.excerptBytes);noteDenial(reading,what?`${textOf(denial.tool_name)}: ${what}`:textOf(denial.tool_name))}}function readDenial(event,reading,at){
+const key=textOf(event.tool_use_id);const call=reading.tools.find(tool=>tool.key===key&&tool.ended_at===null);noteTool(reading,{key,name:call?.name??textOf(event.
+tool_name),status:"denied"},at)}function errorWords2(ending,notice2){const lines=(0,import_chunk_LXK2ZILE.plainText)(ending.stderrTail).split("\n").map(line=>line.
+trim());return(lines.findLast(line=>line!==""&&!notice2.test(line))??"").replace(/^error:\s*<>/i,"")}function readInit(event,reading){reopen(reading);if(/^\w[\w-]{0,99}$/.
+test(textOf(event.session_id)))reading.conversationId??=textOf(event.session_id);reading.model=textOf(event.model)||reading.model}function reopen(reading){if(reading.
+final==="success")reading.final=null}var isSynthetic=message=>message.model==="<synthetic>";function readAssistant(message,isOwn,reading,at){if(isSynthetic(message))
+return;if(isOwn)reading.model=textOf(message.model)||reading.model;for(const block of blocksOf({message})){if(block.type==="text"&&isOwn)reading.text=textOf(block.
+text)||reading.text;if(block.type==="tool_use"){const call={key:textOf(block.id),name:textOf(block.name),input:inputText(block.input)};noteTool(reading,{...call,
+status:"running"},at)}}}function readToolResult(block,reading,at){const key=textOf(block.tool_use_id);const call=reading.tools.find(tool=>tool.key===key&&tool.ended_at===
+null);if(!call)return;const output=contentText(block.content);const isTakenAway=/\bNo such tool available\b.*\bis disabled for this session\b/s.test(output.slice(
+0,1e3));const status=block.is_error!==true?"completed":isTakenAway?"denied":"failed";noteTool(reading,{key,name:call.name,output,status},at)}function readDelta(event,reading){
+if(event.type==="message_start")reopen(reading);if(event.type==="content_block_start"&&fieldsOf(event.content_block).type==="text")reading.text="";const delta=fieldsOf(
+event.delta);if(event.type==="content_block_delta"&&delta.type==="text_delta")reading.text+=textOf(delta.text)}function blocksOf(event){const{content}=fieldsOf(
+event.message);return Array.isArray(content)?content.map(fieldsOf):[]}function inputText(input){return textOf(fieldsOf(input).command)||JSON.stringify(input??{})}
+function contentText(content){if(!Array.isArray(content))return textOf(content);return content.map(part=>textOf(fieldsOf(part).text)).join("\n")}var claude={id:"\
+claude",title:"Claude Code",programs:["claude"],answerFrom:"stream",keepsConversation:true,resumesElsewhere:true,takesFolders:true,profiles:{restricted:{adds:"-\
+-permission-mode dontAsk --tools Read,Grep,Glob,Bash (research: WebFetch, WebSearch too), Bash only for plain git diff, log, show, status, blame, ls-files; no M\
+CP servers, no settings of the project",sandbox:false},standard:{adds:"--permission-mode acceptEdits, Bash and the web allowed, file tools kept out of the state\
+ folder",sandbox:false},unrestricted:{adds:"--permission-mode bypassPermissions, IS_SANDBOX=1 (else refused to root)",sandbox:false}},oldest:"2.1.197",packages:[
+"@anthropic-ai/claude-code"],install:"npm install -g @anthropic-ai/claude-code",signIn:{files:[".claude/.credentials.json"],variables:["ANTHROPIC_API_KEY","ANTH\
+ROPIC_AUTH_TOKEN","CLAUDE_CODE_OAUTH_TOKEN"]},hostMarkers:["AI_AGENT","CLAUDECODE","CLAUDE_CODE_CHILD_NOTES_DIR","CLAUDE_CODE_CHILD_SESSION","CLAUDE_CODE_ENTRYP\
+OINT","CLAUDE_CODE_EXECPATH","CLAUDE_CODE_MESSAGING_SOCKET","CLAUDE_CODE_MESSAGING_TOKEN","CLAUDE_CODE_SESSION_ATTENDED","CLAUDE_CODE_SESSION_ID","CLAUDE_CODE_S\
+SE_PORT","CLAUDE_EFFORT","CLAUDE_ENV_FILE","CLAUDE_PID","CLAUDE_PROJECT_DIR"],runsOn:{tokens:false,cost:true},plan(request){const{args,environment}=planClaudeProfile(
+request);return{args:["-p","--output-format=stream-json","--verbose","--include-partial-messages",...args,...planTarget(request)],promptBy:"stdin",stdin:planPrompt(
+request.prompt),environment:{...quiet,...environment},conversationId:request.resume===null?request.freshId:null,remove:[]}},read(line,reading,at){const event=parseLine(
+line,reading);if(!event)return;readMessage(event,reading,at);if(event.type==="system"&&event.subtype==="permission_denied")readDenial(event,reading,at);if(event.
+type==="system"&&event.subtype==="informational")readComplaint(event,reading);if(event.type==="rate_limit_event")readRateLimit(fieldsOf(event.rate_limit_info),reading);
+if(event.type==="result")readResult2(event,reading)},close(reading,ending){if(reading.final!==null||!ending.byItself||ending.signal!==null||!ending.exitCode)return;
+const words=errorWords2(ending,/^warning:/i);if(words)noteFailure(reading,kindOfWords(words,own2),words)}};var quiet={DISABLE_AUTOUPDATER:"1",DISABLE_ERROR_REPORTING:"\
+1",DISABLE_TELEMETRY:"1",CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC:"1"};function planTarget({model,resume,freshId}){const target=resume===null?`--session-id=${freshId}`:
+`--resume=${resume}`;return model===null?[target]:[`--model=${model}`,target]}function planPrompt(prompt){return prompt.startsWith("/")?`
+${prompt}`:prompt}var limitCode="rate_limit";function readRateLimit(info,reading){const seconds=numberOf(info.resetsAt);if(info.status!=="rejected"||seconds<=0||
+seconds>1e11)return;reading.warnings=reading.warnings.filter(warning=>warning.code!==limitCode);noteWarning(reading,limitCode,`resets at ${(0,import_chunk_CL3BCQKO.
+isoOf)(seconds*1e3)}`)}function readComplaint(event,reading){if(event.level==="warning")noteWarning(reading,"agent_warning",textOf(event.content))}function readResult2(event,reading){
+readUsage2(event,reading);readDenials(event.permission_denials,reading);const limit=reading.warnings.find(warning=>warning.code===limitCode);reading.warnings=reading.
+warnings.filter(warning=>warning!==limit);if(event.subtype==="success"&&event.is_error===false){reading.answer=textOf(event.result);reading.final="success";return}
+reading.final="failure";const errors=Array.isArray(event.errors)?event.errors.map(textOf).filter(text=>text!==""):[];const words=textOf(event.result)||errors.join(
+"\n")||`claude ended with ${textOf(event.subtype)||"an error"}`;const code=kindOfStatus(numberOf(event.api_error_status))??kindOfWords(words,own2);const resets=code===
+"quota"?ownReset(words)??limit?.message.replace("resets at ",""):void 0;noteFailure(reading,code,words,resets)}function ownReset(words){const seconds=/\|(\d{9,11})$/.
+exec(words)?.[1];if(seconds)return(0,import_chunk_CL3BCQKO.isoOf)(Number(seconds)*1e3);return resetOf(words)??/\bresets? (?!at\b|in\b)([^\u00b7\n]*[^\u00b7\n ])/i.
+exec(words)?.[1]}function readUsage2(event,reading){const usage=fieldsOf(event.usage);const cached=numberOf(usage.cache_read_input_tokens)+numberOf(usage.cache_creation_input_tokens);
+const input=numberOf(usage.input_tokens)+cached;const output=numberOf(usage.output_tokens);const cost=numberOf(event.total_cost_usd);reading.usage={input_tokens:input,
+output_tokens:output,total_tokens:input+output,cost_usd:cost}}var own2=[["session_lost",/no conversation found/i],["quota",/hit your [\w' -]*limit|limit reached|out of (?:extra usage|usage credits)|request rejected \(429\)/i],
+["auth",/please run \/login|failed to authenticate|oauth token (?:has )?(?:been )?(?:expired|revoked)/i]];var sandboxes={restricted:"read-only",standard:"worksp\
+ace-write",unrestricted:"danger-full-access"};var codex={id:"codex",title:"Codex",programs:["codex"],answerFrom:"stream",keepsConversation:true,resumesElsewhere:true,
+takesFolders:true,profiles:{restricted:{adds:"-s read-only",sandbox:true},standard:{adds:"sandbox_mode workspace-write (no network), the state folder read-only",
+sandbox:true},unrestricted:{adds:"-s danger-full-access",sandbox:false}},oldest:"0.171.0",packages:["@openai/codex"],install:"npm install -g @openai/codex",signIn:{
+files:[".codex/auth.json"],variables:["CODEX_API_KEY","OPENAI_API_KEY"]},hostMarkers:["CODEX_CI","CODEX_INTERNAL_ORIGINATOR_OVERRIDE","CODEX_SANDBOX","CODEX_SAN\
+DBOX_NETWORK_DISABLED","CODEX_SESSION_ID","CODEX_THREAD_ID","CODEX_TOOL_CALL_ID"],runsOn:{tokens:true,cost:false},plan(request){const args=["exec","--json","--s\
+kip-git-repo-check",...planSandbox(request)];if(request.model!==null)args.push(`--model=${request.model}`);if(request.resume!==null)args.push("resume",request.resume);
+args.push("-");return{args,promptBy:"stdin",stdin:request.prompt,environment:{},conversationId:null,remove:[]}},read(line,reading,at){const event=parseLine(line,
+reading);if(!event)return;switch(event.type){case"thread.started":if(/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id)))reading.conversationId??=textOf(event.thread_id);
+break;case"turn.started":if(reading.final==="success")reading.final=null;break;case"item.started":case"item.updated":case"item.completed":readItem(fieldsOf(event.
+item),event.type==="item.completed",reading,at);break;case"error":readComplaint2(textOf(event.message),reading);break;case"turn.completed":readUsage3(fieldsOf(event.
+usage),reading);reading.final??="success";reading.warnings=reading.warnings.filter(warning=>warning.code!==retryCode);break;case"turn.failed":readFailure(textOf(
+fieldsOf(event.error).message),reading);break}},close(reading,ending){if(reading.final!==null||!ending.byItself||ending.signal!==null||!ending.exitCode)return;const words=errorWords3(
+ending);noteFailure(reading,kindOfWords(words,own3),words||`codex exited with code ${ending.exitCode} and said nothing`)}};function planSandbox({profile,stateRoot,
+writable}){if(profile!=="standard")return["-s",sandboxes[profile]];if([stateRoot,...writable].some(folder=>/[*?[\]{}]/.test(folder)))return["-s",sandboxes[profile],
+...writable.flatMap(folder=>["--add-dir",folder])];const rules=[`${JSON.stringify(stateRoot)}="read"`,...writable.map(folder=>`${JSON.stringify(folder)}="write"`)];
+const settings=[`sandbox_mode="${sandboxes[profile]}"`,'default_permissions="job-companion"','permissions.job-companion.extends=":workspace"',`permissions.job-c\
+ompanion.filesystem={${rules.join(",")}}`];return settings.flatMap(setting=>["-c",setting])}function readItem(item,completed,reading,at){const type=textOf(item.
+type);if(type==="agent_message"){reading.text=textOf(item.text)||reading.text;if(completed)reading.answer=textOf(item.text)}else if(type==="error"){readComplaint2(
+textOf(item.message),reading)}else if(Object.hasOwn(calls,type)){const status=statusOf2(item.status,completed);noteTool(reading,{key:textOf(item.id),name:type,...calls[type]?.(
+item),status},at)}}var calls={command_execution:item=>({input:textOf(item.command),output:textOf(item.aggregated_output)||null}),file_change:item=>({input:listOf(
+item.changes).map(changeText).join(", ")}),mcp_tool_call:item=>({input:`${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments??{})}`,output:resultOf(
+item)||null}),web_search:item=>({input:textOf(item.query)}),collab_tool_call:item=>({input:`${textOf(item.tool)} ${textOf(item.prompt)}`.trim()})};function statusOf2(status,completed){
+if(status==="declined")return"denied";if(status==="failed")return"failed";return completed?"completed":"running"}function changeText(change){return`${textOf(change.
+kind)} ${textOf(change.path)}`}function resultOf(item){const texts=listOf(fieldsOf(item.result).content).map(part=>textOf(part.text));return textOf(fieldsOf(item.
+error).message)||texts.join("\n")}function listOf(value){return Array.isArray(value)?value.map(fieldsOf):[]}var retryCode="agent_retried";function readComplaint2(message,reading){
+const isRetry=/^reconnecting\b/i.test(message);if(isRetry)reading.warnings=reading.warnings.filter(warning=>warning.code!==retryCode);noteWarning(reading,isRetry?
+retryCode:"agent_warning",message)}function readFailure(message,reading){reading.final="failure";reading.warnings=reading.warnings.filter(warning=>warning.message!==
+message);noteFailure(reading,kindOfWords(message,own3),message||"the turn failed without a reason",resetOf(message))}function readUsage3(usage,reading){const input=numberOf(
+usage.input_tokens);const output=numberOf(usage.output_tokens);reading.usage={input_tokens:input,output_tokens:output,total_tokens:input+output}}var own3=[["ses\
+sion_lost",/no rollout found/i]];function errorWords3(ending){const lines=(0,import_chunk_LXK2ZILE.plainText)(ending.stderrTail).split("\n").map(line=>line.trim());
+const told=lines.filter(line=>line!==""&&!/^(?:warning:|reading additional input)/i.test(line));return(told.findLast(line=>/^error\b/i.test(line))??told.at(-1)??
+"").replace(/^error:\s*<>/i,"")}var grants2={restricted:["--available-tools=view,grep,glob","--disable-builtin-mcps"],standard:["--allow-all-tools","--disable-bui\
+ltin-mcps"],unrestricted:["--allow-all"]};var copilot={id:"copilot",title:"GitHub Copilot CLI",programs:["copilot"],answerFrom:"stream",keepsConversation:true,resumesElsewhere:true,
+takesFolders:true,profiles:{restricted:{adds:"--available-tools=view,grep,glob (no shell, no MCP tools)",sandbox:true},standard:{adds:"--allow-all-tools, file t\
+ools inside the workspace and the temp folder",sandbox:false},unrestricted:{adds:"--allow-all",sandbox:false}},oldest:"1.0.102",packages:["@github/copilot"],install:"\
+npm install -g @github/copilot",signIn:{files:[".config/gh/hosts.yml"],variables:["COPILOT_GITHUB_TOKEN","GH_TOKEN","GITHUB_TOKEN","COPILOT_PROVIDER_API_KEY"]},
+hostMarkers:["COPILOT_AGENT_SESSION_ID","COPILOT_CLI","COPILOT_CLI_BINARY_VERSION","COPILOT_CLI_RESOLVED_DIST_DIR","COPILOT_LOADER_PID"],runsOn:{tokens:false,cost:false},
+plan(request){return{args:planArgs2(request),promptBy:"stdin",stdin:request.prompt,environment:{COPILOT_AUTO_UPDATE:"false",COPILOT_DISABLE_RESUME_AUTO_CD:"1"},
+conversationId:request.resume===null?request.freshId:null,remove:request.profile==="unrestricted"?[]:wideners}},read(line,reading,at){const event=parseLine(line,
+reading);if(!event)return;const data=fieldsOf(event.data);switch(event.type){case"tool.execution_start":case"tool.execution_complete":readTool(event.type==="too\
+l.execution_complete",data,reading,at);break;case"session.warning":noteWarning(reading,"agent_warning",textOf(data.message));break;case"result":if(isId2(event.sessionId))
+reading.conversationId=event.sessionId;reading.final=event.exitCode===0?"success":"failure";break;default:if(textOf(event.agentId)===""&&textOf(data.parentToolCallId)===
+"")readWords(event.type,data,reading)}},close(reading,ending){if(reading.failure?.code==="no_final_answer"&&reading.denials.length>0){const message2=`there is n\
+o final answer and these were refused: ${reading.denials.join(", ")}`;reading.failure={code:"permission_denied",message:message2}}if(reading.final!==null||!ending.
+byItself||ending.signal!==null||!ending.exitCode)return;const words=errorWords4(ending.stderrTail);const message=words||`copilot exited with code ${ending.exitCode}\
+ and said nothing`;noteFailure(reading,kindOfWords(words,own4),message)}};var wideners=["COPILOT_ALLOW_ALL","GITHUB_COPILOT_PROMPT_MODE_EXTENSIONS","GITHUB_COPI\
+LOT_PROMPT_MODE_REPO_HOOKS","GITHUB_COPILOT_PROMPT_MODE_WORKSPACE_MCP"];function planArgs2({profile,writable,model,resume,freshId}){const args=["--output-format",
+"json","--no-auto-update","--no-ask-user",...grants2[profile]];for(const folder of profile==="standard"?writable:[])args.push("--add-dir",folder);if(model!==null)
+args.push(`--model=${model}`);args.push(resume===null?`--session-id=${freshId}`:`--resume=${resume}`);return args}function readWords(type,data,reading){switch(type){case"\
+assistant.turn_start":if(reading.final==="success")reading.final=null;break;case"assistant.message_start":if(reading.text!=="")reading.text+="\n";break;case"ass\
+istant.message_delta":reading.text+=textOf(data.deltaContent);break;case"assistant.message":readMessage2(data,reading);break;case"session.error":readFailure2(data,
+reading);break;case"abort":if(reading.final!=="success")reading.answer=null;break}}function readMessage2(data,reading){const content=textOf(data.content);reading.
+model=textOf(data.model)||reading.model;if(content!==""&&!reading.text.endsWith(content))reading.text+=content;const isLast=!Array.isArray(data.toolRequests)||data.
+toolRequests.length===0;reading.answer=isLast&&content!==""?content:null}function readTool(isEnd,data,reading,at){const key=textOf(data.toolCallId);if(!isEnd){noteTool(
+reading,{key,name:textOf(data.toolName),input:inputOf(data.arguments),status:"running"},at);return}const error=fieldsOf(data.error);const output=textOf(fieldsOf(
+data.result).content)||textOf(error.message)||null;const name=reading.tools.findLast(tool=>tool.key===key)?.name??"tool";noteTool(reading,{key,name,output,status:statusOf3(
+data,error)},at)}function statusOf3(data,error){const isDenied2=error.code==="denied"||/^Tool '.*' does not exist\b/.test(textOf(error.message));if(data.success!==
+true)return isDenied2?"denied":"failed";const{exitCode}=fieldsOf(data.shellExecution);return typeof exitCode==="number"&&exitCode!==0?"failed":"completed"}function inputOf(value){
+const fields=fieldsOf(value);return textOf(fields.command)||textOf(fields.path)||JSON.stringify(value??{})}function readFailure2(data,reading){const message=textOf(
+data.message)||"the session failed without a reason";const status=typeof data.statusCode==="number"?kindOfStatus(data.statusCode):null;const code=types[textOf(data.
+errorType)]??status??kindOfWords(message,own4);noteFailure(reading,code,message,resetOf(message))}var types={authentication:"auth",authorization:"auth",quota:"q\
+uota",rate_limit:"quota"};var own4=[["session_lost",/no session, task, or name matched/i],["no_final_answer",/no response was returned/i],["auth",/no authentication information found|copilot login|authentication failed/i]];
+function isId2(id){return typeof id==="string"&&/^\w[\w.:-]{0,199}$/.test(id)}function errorWords4(stderrTail){const lines=(0,import_chunk_LXK2ZILE.plainText)(stderrTail).
+split("\n").map(line=>line.trim());const told=lines.filter(line=>line!=="");return(told.findLast(line=>/^error\b/i.test(line))??told[0]??"").replace(/^error:\s*<>/i,
+"")}var cursorSettings={file:".cursor/cli-config.json",findFault:findFault2};var cursorProjectSettings={file:".cursor/cli.json",inWorkspace:true,findFault:findFault2};
+var kinds3={Read:"reads",Shell:"command",WebFetch:"reads"};function findFault2(text,profile){if(profile!=="restricted")return null;let settings;try{settings=parseSettings(
+text)}catch{return"the settings are no JSON object"}const{approvalMode="allowlist"}=settings;if(approvalMode!=="allowlist")return`approvalMode is ${JSON.stringify(
+approvalMode)}; allowed: "allowlist"`;return findRuleFault(fieldsOf(settings.permissions).allow,kinds3,"permissions.allow")}var grants3={restricted:["--mode","a\
+sk"],standard:["--force"],unrestricted:["--force","--approve-mcps","--sandbox","disabled"]};var cursor={id:"cursor",title:"Cursor CLI",programs:["cursor-agent"],
+answerFrom:"stream",keepsConversation:true,resumesElsewhere:true,profiles:{restricted:{adds:"--mode ask",sandbox:false},standard:{adds:"--force",sandbox:false},
+unrestricted:{adds:"--force --approve-mcps --sandbox disabled",sandbox:false}},oldest:null,packages:[],install:"curl https://cursor.com/install -fsS | bash",signIn:{
+files:[".config/cursor/auth.json"],variables:["CURSOR_API_KEY"]},policy:cursorSettings,morePolicies:[cursorProjectSettings],hostMarkers:["CURSOR_AGENT","CURSOR_\
+TRACE_ID"],runsOn:{tokens:false,cost:false},plan(request){return{args:planArgs3(request),promptBy:"stdin",stdin:request.prompt,environment:{},conversationId:null,
+remove:[]}},read(line,reading,at){const event=parseLine(line,reading);if(!event)return;if(/^\w[\w.:-]{0,199}$/.test(textOf(event.session_id)))reading.conversationId??=
+textOf(event.session_id);switch(event.type){case"system":if(event.subtype==="init")reading.model=textOf(event.model)||reading.model;break;case"assistant":if(reading.
+final==="success")reading.final=null;endedRefused.delete(reading);reading.text=wordsOf2(fieldsOf(event.message).content)||reading.text;break;case"tool_call":readTool2(
+event,reading,at);break;case"result":readResult3(event,reading);break}},close(reading,ending){if(reading.final!==null||!ending.byItself||ending.signal!==null||!ending.
+exitCode)return;const words=errorWords5(ending.stderrTail);noteCursorFailure(reading,words||`cursor-agent exited with code ${ending.exitCode} and said nothing`)}};
+function planArgs3({profile,model,resume}){const args=["-p","--output-format","stream-json","--trust",...grants3[profile]];if(model!==null)args.push(`--model=${model}`);
+if(resume!==null)args.push(`--resume=${resume}`);return args}function wordsOf2(content){if(!Array.isArray(content))return textOf(content);return content.map(part=>textOf(
+fieldsOf(part).text)).join("")}function readTool2(event,reading,at){const[name="tool",value]=Object.entries(fieldsOf(event.tool_call))[0]??[];const call=fieldsOf(
+value);const[outcome="",told]=Object.entries(fieldsOf(call.result))[0]??[];const details=fieldsOf(told);const status=event.subtype==="completed"?statusOf4(outcome,
+details):"running";const output=["stdout","content","stderr","reason","errorMessage","error","message"].map(field=>textOf(details[field])).find(text=>text!=="");
+noteTool(reading,{key:textOf(event.call_id),name:name.replace(/ToolCall$/,""),input:inputOf2(call.args),output:output??null,status},at);if(status==="denied")endedRefused.
+add(reading)}var endedRefused=new WeakSet;function statusOf4(outcome,details){if(/reject|denied/i.test(outcome))return"denied";return outcome==="success"&&numberOf(
+details.exitCode)===0?"completed":"failed"}function inputOf2(args){const fields=fieldsOf(args);return textOf(fields.command)||textOf(fields.path)||(args===void 0?
+"":JSON.stringify(args))}function readResult3(event,reading){const words=textOf(event.result);readUsage4(fieldsOf(event.usage),reading);if(event.is_error===false&&
+event.subtype==="success"){reading.answer=endedRefused.has(reading)||words.trim()===""?null:words;reading.final??="success";return}reading.final="failure";noteCursorFailure(
+reading,textOf(event.error)||words||`the run ended as ${String(event.subtype)}`)}function readUsage4(usage,reading){const cached=numberOf(usage.cacheReadTokens)+
+numberOf(usage.cacheWriteTokens);const input=numberOf(usage.inputTokens)+cached;const output=numberOf(usage.outputTokens);if(input+output>0)reading.usage={input_tokens:input,
+output_tokens:output,total_tokens:input+output}}var own5=[["session_lost",/\b(?:chat|session|conversation)\b.*\b(?:not found|does not exist|no such)/i],["auth",
+/authentication (?:required|failed)|CURSOR_API_KEY|agent login/i],["quota",/usage limit|hit your .*limit|out of (?:requests|usage)/i]];function noteCursorFailure(reading,words){
+noteFailure(reading,kindOfWords(words,own5),words,resetOf(words))}function errorWords5(stderrTail){const lines=(0,import_chunk_LXK2ZILE.plainText)(stderrTail).split(
+"\n").map(line=>line.trim());const told=lines.filter(line=>line!=="");return(told.findLast(line=>/^error\b/i.test(line))??told.at(-1)??"").replace(/^error:\s*<>/i,
+"")}var placeholders={argument:"{prompt}",file:"{prompt_file}"};var custom={id:"custom",title:"a program of your config",programs:[],answerFrom:"stdout",keepsConversation:false,
+resumesElsewhere:false,profiles:{restricted:null,standard:{adds:"",sandbox:null},unrestricted:{adds:"",sandbox:null}},oldest:null,packages:[],install:'name it i\
+n "backends" of your config',signIn:{files:[],variables:[]},hostMarkers:[],runsOn:{tokens:false,cost:false},plan(request){if(!request.custom)throw new Error("a \
+custom backend needs its definition");const{argv,prompt:promptBy}=request.custom;const args=promptBy==="stdin"?argv.slice(1):fill(argv.slice(1),promptBy,request);
+return{args,promptBy,stdin:promptBy==="stdin"?request.prompt:"",environment:{},conversationId:null,remove:[]}},read(){},close(reading,ending){if(ending.byItself&&
+ending.exitCode===0)reading.final="success"}};function fill(words,by,request){const placeholder=placeholders[by];const value=by==="file"?request.promptFile:request.
+prompt;if(!words.some(word=>word.includes(placeholder)))return[...words,value];return words.map(word=>word.replaceAll(placeholder,()=>value))}var modes={restricted:"\
+default",standard:"yolo",unrestricted:"yolo"};var readingRules=`[[rule]]
+toolName = ["list_directory", "read_file", "read_many_files", "grep_search", "glob", "google_web_search", "write_todos", "update_topic"]
+decision = "allow"
+priority = 999
+
+[[rule]]
+toolName = "*"
+decision = "deny"
+priority = 998
+`;var untrusted={GEMINI_CLI_TRUSTED_FOLDERS_PATH:"/dev/null/none"};var gemini={id:"gemini",title:"Gemini CLI",programs:["gemini"],answerFrom:"stream",keepsConversation:true,
+resumesElsewhere:false,takesFolders:true,profiles:{restricted:{adds:"--approval-mode default, a --policy that allows reading tools only, no settings of the proj\
+ect",sandbox:false},standard:{adds:"--approval-mode yolo",sandbox:false},unrestricted:{adds:"--approval-mode yolo",sandbox:false}},oldest:"0.61.0",packages:["@g\
+oogle/gemini-cli"],install:"npm install -g @google/gemini-cli",signIn:{files:[".gemini/oauth_creds.json"],variables:["GEMINI_API_KEY","GOOGLE_API_KEY","GOOGLE_A\
+PPLICATION_CREDENTIALS"]},hostMarkers:["GEMINI_CLI","GEMINI_CLI_NO_RELAUNCH","GEMINI_CLI_WORKTREE_HANDLED","GEMINI_PTY_INFO"],policy:{file:".gemini/settings.jso\
+n",findFault:findFault3},runsOn:{tokens:false,cost:false},plan(request){const args=["-o","stream-json","--skip-trust","--approval-mode",modes[request.profile]];
+const isReader=request.profile==="restricted";if(isReader)args.push(`--policy=${request.settingsFile}`);else for(const folder of request.writable)args.push(`--i\
+nclude-directories=${folder}`);if(request.model!==null)args.push(`--model=${request.model}`);args.push(request.resume===null?`--session-id=${request.freshId}`:`\
+--resume=${request.resume}`);return{args,promptBy:"stdin",stdin:request.prompt,environment:{GEMINI_TELEMETRY_ENABLED:"false",NO_BROWSER:"true",...isReader&&untrusted},
+conversationId:request.resume===null?request.freshId:null,...isReader&&{settings:readingRules},remove:isReader?["GEMINI_CLI_TRUST_WORKSPACE"]:[]}},read(line,reading,at){
+const event=parseLine(line,reading);if(!event)return;switch(event.type){case"init":if(/^\w[\w-]{0,99}$/.test(textOf(event.session_id)))reading.conversationId??=
+textOf(event.session_id);reading.model=textOf(event.model)||reading.model;break;case"message":if(event.role==="assistant")readText3(textOf(event.content),reading);
+break;case"tool_use":breakText(reading);noteTool(reading,{...nameOf(event),input:inputOf3(fieldsOf(event.parameters)),status:"running"},at);break;case"tool_resu\
+lt":readResultOfTool(event,reading,at);break;case"error":readComplaint3(event.severity==="warning",textOf(event.message),reading);break;case"result":readEnd(event,
+reading);break}},close(reading,ending){if(reading.final!==null||!ending.byItself||!ending.exitCode)return;const known=exits[ending.exitCode];if(ending.signal!==
+null&&known===void 0)return;const words=errorWords6(ending);const code=known??kindOfWords(words,own6);noteFailure(reading,code,words||`gemini exited with code ${ending.
+exitCode} and said nothing`,resetOf(words))}};var own6=[["quota",/exhausted your (?:daily quota|capacity)|model_capacity_exhausted/i],["auth",/ineligibletiererror|api key not valid|api_key_invalid|please set an auth method/i],
+["session_lost",/error resuming session|invalid session identifier|no previous sessions found/i],["no_final_answer",/empty response/i]];var exits={41:"auth",145:"\
+auth",173:"quota"};function findFault3(text,profile){if(profile!=="restricted")return null;let settings;try{settings=parseSettings(text.replace(/("(?:\\.|[^"\\])*"?)|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
+"$1"))}catch{return"the settings are no JSON object"}const{enabled}=fieldsOf(fieldsOf(settings.security).folderTrust);if(enabled!==void 0&&enabled!==true)return"\
+security.folderTrust.enabled is off: the project's hooks would run";const{adminPolicyPaths:paths}=settings;return paths==null||Array.isArray(paths)&&paths.length===
+0?null:"adminPolicyPaths names rules that would win"}function goOn(reading){if(reading.final==="success")reading.final=null}function readText3(text,reading){goOn(
+reading);reading.text+=text}function breakText(reading){goOn(reading);if(reading.text!=="")reading.text=`${withoutEnd(reading.text)}
+
+`}function nameOf(event){return{key:textOf(event.tool_id),name:textOf(event.tool_name)}}function inputOf3(parameters){const{command}=parameters;return typeof command===
+"string"?command:JSON.stringify(parameters)}function readResultOfTool(event,reading,at){const key=textOf(event.tool_id);const error=fieldsOf(event.error);const output=textOf(
+event.output)||textOf(error.message)||null;const isBlocked=/^Blocked: command substitution detected/.test(output??"");const isFine=event.status==="success"&&!isBlocked;
+const status=isFine?"completed":isBlocked||isDenied(error)?"denied":"failed";const name=reading.tools.find(tool=>tool.key===key)?.name??"tool";noteTool(reading,
+{key,name,output,status},at)}function isDenied(error){return/^(?:policy_violation|tool_not_registered)$/.test(textOf(error.type))||/denied by policy|requires user confirmation/i.
+test(textOf(error.message))}function readComplaint3(isWarning,message,reading){const isCutOff=/^(?:loop detected|agent execution blocked)/i.test(message);if(isWarning&&
+!isCutOff)noteWarning(reading,"agent_warning",message);else noteFailure(reading,kindOfWords(message,own6),message,resetOf(message))}function readEnd(event,reading){
+readUsage5(fieldsOf(event.stats),reading);if(event.status==="success"){reading.final="success";reading.answer=reading.text.replace(/\n\n$/,"");return}reading.final=
+"failure";const message=textOf(fieldsOf(event.error).message);const status=Number(/"code":\s*(\d{3})\b/.exec(message)?.[1]);const code=kindOfStatus(status)??kindOfWords(
+message,own6);noteFailure(reading,code,message||"the run failed without a reason",resetOf(message))}function readUsage5(stats,reading){const[input,output]=[numberOf(
+stats.input_tokens),numberOf(stats.output_tokens)];if(input+output>0)reading.usage={input_tokens:input,output_tokens:output,total_tokens:total(stats)}}function total(stats){
+return Math.max(numberOf(stats.total_tokens),numberOf(stats.input_tokens)+numberOf(stats.output_tokens))}function errorWords6(ending){const notice2=/^(?:warning:|yolo mode|ripgrep is not|loaded cached|approval mode overridden|attempt \d+ failed|at |[{}]$|status: \d)/i;
+const lines=(0,import_chunk_LXK2ZILE.plainText)(ending.stderrTail).split("\n").map(line=>line.trim());return lines.find(line=>line!==""&&!notice2.test(line))??""}
+var reader="job-companion-restricted";var reads=["read","grep","glob","list","lsp","skill","todowrite","external_directory"];var permission={"*":"deny",...Object.
+fromEntries(reads.map(tool=>[tool,"allow"]))};var readerConfig={agent:{[reader]:{mode:"primary",permission}}};var quiet2={OPENCODE_DISABLE_AUTOUPDATE:"1",OPENCODE_DISABLE_LSP_DOWNLOAD:"\
+1",OPENCODE_DISABLE_SHARE:"1"};var opencode={id:"opencode",title:"opencode",programs:["opencode"],answerFrom:"stream",keepsConversation:true,resumesElsewhere:false,
+profiles:{restricted:{adds:"an agent with reading tools only, no plugins, no settings of the project",sandbox:false},standard:{adds:"--auto",sandbox:false},unrestricted:{
+adds:"--auto",sandbox:false}},oldest:"1.18.0",packages:["opencode-ai"],install:"npm install -g opencode-ai",signIn:{files:[".local/share/opencode/auth.json"],variables:[
+"OPENCODE_API_KEY","OPENCODE_AUTH_CONTENT"]},hostMarkers:["OPENCODE","OPENCODE_PID","OPENCODE_RUN_ID","OPENCODE_PROCESS_ROLE","OPENCODE_WORKSPACE_ID"],runsOn:{tokens:false,
+cost:false},plan(request){const isReader=request.profile==="restricted";const args=["run","--format","json",...isReader?["--pure","--agent",reader]:["--auto"]];
+if(request.model!==null)args.push(`--model=${request.model}`);if(request.resume!==null)args.push(`--session=${request.resume}`);return{args,promptBy:"stdin",stdin:request.
+prompt,environment:{...quiet2,...isReader&&{OPENCODE_CONFIG_CONTENT:JSON.stringify(readerConfig),OPENCODE_DISABLE_PROJECT_CONFIG:"1"}},conversationId:null,remove:[
+"OPENCODE_AUTO_SHARE",...isReader?["OPENCODE_PERMISSION","OPENCODE_CONFIG_DIR"]:[]]}},read(line,reading,at){const event=parseLine(line,reading);if(!event)return;
+const part=fieldsOf(event.part);if(/^\w[\w-]{0,99}$/.test(textOf(event.sessionID)))reading.conversationId??=textOf(event.sessionID);switch(event.type){case"step\
+_start":if(reading.final==="success")reading.final=null;break;case"text":readText4(textOf(part.text),reading);break;case"tool_use":readTool3(part,reading,at);break;case"\
+step_finish":readStep2(part,reading);break;case"error":readFailure3(fieldsOf(event.error),reading);break}},close(reading,ending){if(reading.final!==null||!ending.
+byItself||ending.signal!==null||!ending.exitCode)return;const{error,first}=errorWords7(ending.stderrTail);const message=error??`opencode exited with code ${ending.
+exitCode}${first===void 0?"":`: ${first}`}`;noteFailure(reading,kindOfWords(message,own7),message)}};var own7=[["session_lost",/\bsession not found\b/i],["auth",
+/\bproviderautherror\b/i]];function readText4(text,reading){reading.text=reading.text===""?text:`${withoutEnd(reading.text)}
+
+${text}`}function readTool3(part,reading,at){const state=fieldsOf(part.state);const input=fieldsOf(state.input);const error=textOf(state.error);const isDenied2=/\brejected permission\b|\brule which prevents you\b|\bunavailable tool\b/i.
+test(error);const isFine=state.status==="completed"&&numberOf(fieldsOf(state.metadata).exit)===0;const status=isFine?"completed":isDenied2?"denied":"failed";const call={
+key:textOf(part.callID),name:textOf(part.tool),input:textOf(input.command)||JSON.stringify(input),output:textOf(state.output)||error||null};noteTool(reading,{...call,
+status},at)}function readStep2(part,reading){addUsage(part,reading);const reason=textOf(part.reason);if(reason==="stop"){reading.final??="success";reading.answer=
+reading.text}else if(/^(?:length|content-filter|error)$/.test(reason)){noteWarning(reading,"agent_warning",`a step of the agent ended early: ${reason}`)}}function addUsage(part,reading){
+const tokens=fieldsOf(part.tokens);const cache=fieldsOf(tokens.cache);const input=numberOf(tokens.input)+numberOf(cache.read)+numberOf(cache.write);const output=numberOf(
+tokens.output)+numberOf(tokens.reasoning);const before=reading.usage??{input_tokens:0,output_tokens:0,total_tokens:0,cost_usd:0};reading.usage={input_tokens:before.
+input_tokens+input,output_tokens:before.output_tokens+output,total_tokens:before.total_tokens+input+output,cost_usd:(before.cost_usd??0)+numberOf(part.cost)}}function readFailure3(error,reading){
+reading.final="failure";const data=fieldsOf(error.data);const name=textOf(error.name);const message=textOf(data.message)||name||"the run failed without a reason";
+const code=kindOfStatus(numberOf(data.statusCode))??kindOfWords(`${name}: ${message}`,own7);const resets=resetOf(message)??resetOf(textOf(data.responseBody))??retryAfter(
+fieldsOf(data.responseHeaders));noteFailure(reading,code,message,resets)}function retryAfter(headers){const seconds=textOf(headers["retry-after"]);return/^\d+$/.
+test(seconds)?`in ${seconds}s`:void 0}function errorWords7(stderr){const lines=(0,import_chunk_LXK2ZILE.plainText)(stderr).split("\n").map(line=>line.trim());const error=lines.
+findLast(line=>/^error:/i.test(line))?.replace(/^error:\s*<>/i,"");return{error,first:lines.find(line=>line!=="")}}var copyEnd=/^(\d{8}T\d{6}Z)(?:-(\d+))?\.bak$/;
+function applyAll(edits,stamp){const staged=[];const done=[];try{for(const edit of edits)naming(edit,()=>stage(edit,stamp,staged));for(const one of staged)naming(
+one.edit,()=>{putInPlace(one);done.push(one)});return staged.map(({copy})=>copy)}catch(error){const lost=done.reverse().filter(one=>!putBack(one));for(const one of staged)
+discard(one,lost.includes(one));if(lost.length===0)throw error;const kept=lost.map(({edit,copy})=>`${edit.file} (its old text: ${copy??"none"})`).join(", ");throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`${(0,import_chunk_NVPF5LEY.messageOf)(error)}; and these could not be put back: ${kept}`)}}function stage(edit,stamp,staged){const{file,
+before,after}=edit;const one={edit,target:file,mode:384,fresh:null,copy:null,isOldCopy:false};if(before===null){if((0,import_chunk_S7M4UBSY.factsOf)(file))throw changed(
+file);createFolders(import_node_path3.default.dirname(file))}else{if(edit.followsLink)one.target=(0,import_chunk_S7M4UBSY.realPath)(file);const facts=(0,import_chunk_S7M4UBSY.
+factsOf)(one.target);if(facts?.kind!=="file"||facts.uid!==process.getuid?.())throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot change ${file}: it i\
+s no regular file of yours`);one.mode=facts.mode;if((0,import_chunk_PGEWSQPR.readRange)(one.target,0,facts.size+1)?.bytes.toString("utf8")!==before)throw changed(
+file)}staged.push(one);if(before!==null)keepCopy(one,before,stamp);if(after!==null)one.fresh=createBeside(`${one.target}.job-companion-${stamp}`,".new",after,one.
+mode)}function keepCopy(one,text,stamp){const{file,copyBase}=one.edit;const base=copyBase??file;const newest=newestCopy(base);one.isOldCopy=newest!==void 0&&(0,
+import_chunk_PGEWSQPR.readText)(newest)===text;if(one.isOldCopy){one.copy=newest;return}if(copyBase!==void 0)createFolders(import_node_path3.default.dirname(copyBase));
+one.copy=createBeside(`${base}.job-companion-${stamp}`,".bak",text,copyBase===void 0?one.mode:384)}function newestCopy(base){const copies=copiesOf(base).filter(
+copy=>(0,import_chunk_S7M4UBSY.factsOf)(copy)?.uid===process.getuid?.());return copies.at(-1)}function copiesOf(base){const folder=import_node_path3.default.dirname(
+base);const begin=`${import_node_path3.default.basename(base)}.job-companion-`;const found=(0,import_chunk_S7M4UBSY.listNames)(folder).flatMap(one=>{const[,stamp,
+number="1"]=one.startsWith(begin)&&copyEnd.exec(one.slice(begin.length))||[];return stamp===void 0?[]:[{file:import_node_path3.default.join(folder,one),stamp,number:Number(
+number)}]});found.sort((a,b)=>a.stamp===b.stamp?a.number-b.number:a.stamp<b.stamp?-1:1);return found.map(({file})=>file)}function putInPlace({edit,target,fresh}){
+if(fresh===null)(0,import_chunk_PGEWSQPR.removeFile)(target);else if(edit.before!==null)(0,import_node_fs2.renameSync)(fresh,target);else(0,import_node_fs2.linkSync)(
+fresh,target);if(fresh!==null&&edit.before===null)(0,import_chunk_PGEWSQPR.removeFile)(fresh)}function putBack({edit,target,mode}){try{if(edit.before===null){(0,
+import_chunk_PGEWSQPR.removeFile)(target);return true}(0,import_chunk_PGEWSQPR.writeFile)(target,edit.before);(0,import_node_fs2.chmodSync)(target,mode);return true}catch{
+return false}}function discard({fresh,copy,isOldCopy},keepsCopy){for(const file of[fresh,keepsCopy||isOldCopy?null:copy]){try{if(file!==null)(0,import_chunk_PGEWSQPR.
+removeFile)(file)}catch{}}}function naming(edit,fn){try{fn()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw(0,import_chunk_NVPF5LEY.
+errnoOf)(error)==="EEXIST"?changed(edit.file):new import_chunk_NVPF5LEY.FaultError("preflight",`cannot change ${edit.file}: ${(0,import_chunk_NVPF5LEY.messageOf)(
+error)}; nothing was changed`)}}function createFolders(folder){if((0,import_chunk_S7M4UBSY.exists)(folder))return;createFolders(import_node_path3.default.dirname(
+folder));(0,import_chunk_PGEWSQPR.createFolder)(folder)}function createBeside(name,suffix,text,mode){for(let number=1;;number+=1){const file=`${name}${number===
+1?"":`-${number}`}${suffix}`;if(!(0,import_chunk_PGEWSQPR.createFile)(file,text))continue;(0,import_node_fs2.chmodSync)(file,mode);return file}}function changed(file){
+return new import_chunk_NVPF5LEY.FaultError("busy",`cannot change ${file}: somebody else has just changed it`,"try it again")}var keptMs=24*60*60*1e3;var keptEntries=64;
+function recallVersion(program){const print=printOf(program);const age=entry=>(0,import_chunk_CL3BCQKO.nowMs)()-entry.at;return readEntries().find(entry=>entry.
+program===program&&entry.print===print&&age(entry)>=0&&age(entry)<keptMs)?.version}function keepVersion(program,version){const[file,print]=[cacheFile(),printOf(
+program)];if(file===void 0||print===void 0)return;const others=readEntries().filter(entry=>entry.program!==program);const versions=[...others,{program,print,version,
+at:(0,import_chunk_CL3BCQKO.nowMs)()}].slice(-keptEntries);try{createFolders(import_node_path2.default.dirname(file));(0,import_chunk_PGEWSQPR.writeJson)(file,{
+schema:1,versions},{sync:false})}catch{}}function readEntries(){const file=cacheFile();if(file===void 0)return[];try{const facts=(0,import_chunk_S7M4UBSY.factsOf)(
+file);if(facts?.kind!=="file"||facts.uid!==process.getuid?.()||(facts.mode&18)!==0)return[];const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind!=="\
+ok"||read.value.schema!==1||!Array.isArray(read.value.versions))return[];return read.value.versions.filter(isEntry)}catch{return[]}}function isEntry(value){const entry=value??
+{};const isVersion=entry.version===null||typeof entry.version==="string"&&/^\d+\.\d/.test(entry.version);return typeof entry.program==="string"&&typeof entry.print===
+"string"&&typeof entry.at==="number"&&isVersion}function printOf(program){try{const{size,mtimeMs,ino}=(0,import_node_fs.statSync)(program);return`${(0,import_chunk_S7M4UBSY.
+realPath)(program)} ${size} ${mtimeMs} ${ino}`}catch{return void 0}}function cacheFile(){const folder=(0,import_chunk_IYTRN2OE.cacheFolder)();return folder===void 0?
+void 0:import_node_path2.default.join(folder,"versions.json")}var askLimitMs=1e4;var askBytes=64*1024;var packageBytes=1024*1024;var versionForm=/\d{1,9}\.\d{1,9}(?:\.\d{1,9}){0,3}(?:-[0-9A-Za-z]+(?:[.-][0-9A-Za-z]+){0,9})?/;
+function versionOf(program,packages,question={}){let real;try{real=(0,import_chunk_S7M4UBSY.realPath)(program)}catch{return null}const told=packageVersion(real,
+packages)??(question.isFresh?void 0:recallVersion(program));if(told!==void 0)return told;const answer=askProgram(program,question.limitMs??askLimitMs);if(answer!==
+void 0)keepVersion(program,answer);return answer??null}function isOlder(version,oldest){const[a,b]=[numbersOf(version),numbersOf(oldest)];for(let at=0;at<Math.max(
+a.length,b.length);at+=1){const difference=(a[at]??0)-(b[at]??0);if(difference!==0)return difference<0}return false}function numbersOf(version){return(/\d+(?:\.\d+)*<>/.
+exec(version)?.[0]??"").split(".").map(Number)}function packageVersion(real,packages){if(packages.length===0)return void 0;for(let folder=import_node_path.default.
+dirname(real);;folder=import_node_path.default.dirname(folder)){const own10=readPackage(folder);if(own10&&packages.includes(own10.name))return own10.version;if(import_node_path.
+default.basename(folder)===".bin"&&import_node_path.default.basename(import_node_path.default.dirname(folder))==="node_modules"){return packages.map(name=>readPackage(
+import_node_path.default.join(import_node_path.default.dirname(folder),name))).find(one=>one)?.version}if(folder===import_node_path.default.dirname(folder))return void 0}}
+function readPackage(folder){try{const text=(0,import_chunk_PGEWSQPR.readText)((0,import_chunk_S7M4UBSY.realPath)(import_node_path.default.join(folder,"package.\
+json")),packageBytes);const value=JSON.parse(text??"null");if(typeof value?.name!=="string"||typeof value.version!=="string")return void 0;const version=/^\d+\.\d/.
+test(value.version)?versionForm.exec(value.version)?.[0]:void 0;return version===void 0?void 0:{name:value.name,version}}catch{return void 0}}var askScript='"$0\
+" --version 3>&-; echo $? >&3; kill -s KILL -- -$$';function askProgram(program,limitMs){const options={cwd:"/",env:(0,import_chunk_IYTRN2OE.callerEnvironment)(),
+detached:true,stdio:["ignore","pipe","pipe","pipe"],timeout:limitMs,killSignal:"SIGKILL",maxBuffer:askBytes};const{pid,output,error}=(0,import_node_child_process.
+spawnSync)("/bin/sh",["-c",askScript,program],options);if(error)endGroup(pid);const[,stdout="",stderr="",status=""]=(output??[]).map(bytes=>bytes?.toString()??"");
+if(!/^\d+\n$/.test(status)||/^12[67]\n$/.test(status))return void 0;if(status!=="0\n")return null;const texts=[stdout,stderr].map(import_chunk_LXK2ZILE.plainText);
+const plain=texts.map(text=>text.split("\n").filter(line=>!line.trimStart().startsWith("{")).join("\n"));return plain.map(text=>versionForm.exec(text)?.[0]).find(
+found=>found!==void 0)??null}function endGroup(pid){if(!(pid>1))return;try{process.kill(-pid,"SIGKILL")}catch{}}var pi={id:"pi",title:"pi",programs:["pi"],answerFrom:"\
+stream",keepsConversation:true,resumesElsewhere:false,profiles:{restricted:{adds:"--tools read,grep,find,ls, no extensions, no MCP, no project settings (before \
+1.0: refused where there are some)",sandbox:false},standard:{adds:"",sandbox:false},unrestricted:{adds:"",sandbox:false}},oldest:"0.73.0",packages:["@earendil-w\
+orks/pi-coding-agent","@mariozechner/pi-coding-agent"],install:"npm install -g @earendil-works/pi-coding-agent (Node 22.19 or later)",signIn:{files:[".pi/agent/\
+auth.json",".pi/agent/models.json"],variables:["ANTHROPIC_API_KEY","OPENAI_API_KEY","GEMINI_API_KEY"]},morePolicies:[{file:".pi/settings.json",inWorkspace:true,
+findFault:findProjectFault}],hostMarkers:["PI_CODING_AGENT"],runsOn:{tokens:false,cost:false},plan(request){const args=["--mode","json","-p",...planTools(request)];
+if(request.model!==null)args.push("--model",request.model);const takesId=!isOld(request);if(request.resume!==null)args.push("--session",request.resume);else if(takesId)
+args.push("--session-id",request.freshId);return{args,promptBy:"stdin",stdin:request.prompt,environment:{PI_OFFLINE:"1",PI_SKIP_VERSION_CHECK:"1",PI_TELEMETRY:"\
+0"},conversationId:request.resume===null&&takesId?request.freshId:null,remove:[]}},read(line,reading,at){const event=parseLine(line,reading);if(!event)return;switch(event.
+type){case"session":if(/^\w[\w-]{0,99}$/.test(textOf(event.id)))reading.conversationId??=textOf(event.id);break;case"agent_start":case"auto_retry_start":takeBack(
+reading);break;case"message_update":readDelta2(fieldsOf(event.assistantMessageEvent),reading);break;case"message_end":readMessage3(fieldsOf(event.message),reading);
+break;case"tool_execution_start":case"tool_execution_end":readTool4(event,event.type==="tool_execution_end",reading,at);break;case"agent_end":if(event.willRetry!==
+true)readEnd2(event.messages,reading);break;case"agent_settled":if(event.aborted===true)fail("the run was aborted",reading);break}},readError(line,reading){if(/^warning: model\b/i.
+test((0,import_chunk_LXK2ZILE.plainText)(line)))noteWarning(reading,"agent_warning",(0,import_chunk_LXK2ZILE.plainText)(line).trim())},close(reading,ending){if(reading.
+final!==null||!ending.byItself||ending.signal!==null)return;const words=errorWords8(ending);const code=kindOfWords(words,own8);if(!ending.exitCode?code!=="sessi\
+on_lost":words==="")return;noteFailure(reading,code,words)}};var settled="1.0.0";var own8=[["session_lost",/no session found|session found in different project/i],
+["auth",/no (?:api key|models? available|credentials)|use \/login/i]];function findProjectFault(text,profile,version){if(profile!=="restricted"||version&&!isOlder(
+version,settled))return null;if(Object.keys(parseSettings(text)).length===0)return null;return`pi ${version??"of an unknown version"} takes the project's own se\
+ttings whatever it is told; 1.0 or newer does not`}function planTools(request){if(request.profile!=="restricted")return[];const args=["--tools","read,grep,find,\
+ls","--no-extensions"];return isOld(request)?args:[...args,"--no-mcp","--no-approve"]}function isOld({version}){return version!==null&&isOlder(version,settled)}
+function takeBack(reading){reading.final=null;reading.failure=null}function readDelta2(event,reading){if(event.type==="text_start")reading.text="";if(event.type===
+"text_delta")reading.text+=textOf(event.delta)}function readMessage3(message,reading){if(message.role!=="assistant")return;reading.model=textOf(message.model)||
+reading.model;addUsage2(fieldsOf(message.usage),reading);reading.text=wordsOf3(message)||reading.text}function wordsOf3(message){const parts=Array.isArray(message.
+content)?message.content.map(fieldsOf):[];return parts.filter(part=>part.type==="text").map(part=>textOf(part.text)).join("")}function addUsage2(usage,reading){
+const input=numberOf(usage.input)+numberOf(usage.cacheRead)+numberOf(usage.cacheWrite);const output=numberOf(usage.output);const cost=numberOf(fieldsOf(usage.cost).
+total);if(input+output===0)return;const before=reading.usage??{input_tokens:0,output_tokens:0,total_tokens:0,cost_usd:0};reading.usage={input_tokens:before.input_tokens+
+input,output_tokens:before.output_tokens+output,total_tokens:before.total_tokens+input+output,cost_usd:(before.cost_usd??0)+cost}}function readTool4(event,ended,reading,at){
+const args=fieldsOf(event.args);const output=wordsOf3(fieldsOf(event.result));const isMissing=/^Tool \S+ not found$/.test(output);const status=event.isError!==true?
+"completed":isMissing?"denied":"failed";noteTool(reading,{key:textOf(event.toolCallId),name:textOf(event.toolName),input:Object.keys(args).length===0?"":textOf(
+args.command)||JSON.stringify(args),output:output||null,status:ended?status:"running"},at)}function readEnd2(messages,reading){const list=Array.isArray(messages)?
+messages.map(fieldsOf):[];const last=list.findLast(message=>message.role==="assistant");const reason=textOf(last?.stopReason);if(!last||reason==="error"||reason===
+"aborted"){fail(textOf(last?.errorMessage),reading)}else if(reason==="length"){fail("the answer was cut off at the length limit of the model",reading)}else{reading.
+answer=wordsOf3(last);reading.final="success"}}function fail(message,reading){reading.final="failure";const status=Number(/^(\d{3})\b/.exec(message)?.[1]);const words=message||
+"the run failed without a reason";noteFailure(reading,kindOfStatus(status)??kindOfWords(words,own8),words,resetOf(words))}function errorWords8(ending){const lines=(0,
+import_chunk_LXK2ZILE.plainText)(ending.stderrTail).split("\n").map(line=>line.trim()).filter(line=>line!==""&&!/^(?:warning:|\/)/i.test(line));return(lines.find(
+line=>/^\w*error:/i.test(line))??lines[0]??"").replace(/^error:\s*<>/i,"")}var qwen={id:"qwen",title:"Qwen Code",programs:["qwen"],answerFrom:"stream",keepsConversation:true,
+resumesElsewhere:false,takesFolders:true,profiles:{restricted:{adds:"--approval-mode default --safe-mode without the tools that change things, commands only whe\
+re qwen finds them read-only (before 0.24: --bare, file reading only)",sandbox:false},standard:{adds:"--approval-mode auto-edit, commands and web_fetch allowed",
+sandbox:false},unrestricted:{adds:"--approval-mode yolo",sandbox:false}},oldest:"0.15.0",packages:["@qwen-code/qwen-code"],install:"npm install -g @qwen-code/qw\
+en-code",signIn:{files:[".qwen/oauth_creds.json"],variables:["OPENAI_API_KEY","DASHSCOPE_API_KEY","ANTHROPIC_API_KEY","GEMINI_API_KEY"]},hostMarkers:["QWEN_CODE",
+"QWEN_CODE_AGENT_ID","QWEN_CODE_CLI","QWEN_CODE_LAUNCHER_PID","QWEN_CODE_MANAGED_NPM_PIN","QWEN_CODE_MANAGED_NPM_ROOT","QWEN_CODE_MODEL","QWEN_CODE_MODEL_IDENTI\
+TY","QWEN_CODE_NO_RELAUNCH","QWEN_CODE_PRIVATE_RELAUNCH_ENV_PROVENANCE","QWEN_CODE_PROJECT_DIR","QWEN_CODE_PROMPT_ID","QWEN_CODE_SESSION_ID","QWEN_CODE_STARTUP_\
+VERSION"],runsOn:{tokens:true,cost:false},plan(request){const{model,resume,freshId}=request;const args=["--output-format=stream-json","--include-partial-message\
+s",...planProfile(request),...request.profile==="restricted"?[]:request.writable.map(folder=>`--include-directories=${folder}`),...planLimit(request)];if(model!==
+null)args.push(`--model=${model}`);args.push(resume===null?`--session-id=${freshId}`:`--resume=${resume}`);return{args,promptBy:"stdin",stdin:planPrompt2(request.
+prompt),environment:request.profile==="restricted"?{...quiet3,GIT_OPTIONAL_LOCKS:"0"}:quiet3,conversationId:resume===null?freshId:null,remove:[]}},read(line,reading,at){
+const event=parseLine(line,reading);if(!event)return;if(!(event.type==="assistant"&&findApiError(wordsOf4(event))))readMessage(event,reading,at);if(event.type===
+"result")readResult4(event,reading)},readError(line,reading){if(/^Unknown arguments?: /.test(line))noteWarning(reading,usageCode,line)},close(reading,ending){const usage=reading.
+warnings.find(warning=>warning.code===usageCode);reading.warnings=reading.warnings.filter(warning=>warning!==usage);if(reading.final!==null||!ending.byItself||ending.
+signal!==null||!ending.exitCode)return;const words=usage?.message??errorWords2(ending,notice);const code=ending.exitCode===budgetExit?"response_timeout":kindOfWords(
+words,own9);if(words)noteFailure(reading,code,words)}};var quiet3={QWEN_CODE_SUPPRESS_YOLO_WARNING:"1",QWEN_TELEMETRY_ENABLED:"false"};var usageCode="agent_usag\
+e";var budgetExit=55;var notice=/^(?:warning:|ripgrep not available|operation cancel|\u26a0)/i;var current="0.24";var isCurrent=({version})=>version!==null&&!isOlder(
+version,current);function planProfile(request){if(request.profile==="unrestricted")return["--approval-mode=yolo"];if(request.profile==="standard")return["--appr\
+oval-mode=auto-edit","--allowed-tools=run_shell_command","--allowed-tools=web_fetch"];if(isCurrent(request))return["--safe-mode","--approval-mode=default",...changing.
+map(tool=>`--exclude-tools=${tool}`),"--allowed-tools=run_shell_command(git rev-parse HEAD)",...request.mode==="research"?["--allowed-tools=web_fetch"]:[]];return[
+"--bare","--approval-mode=default",...[...changing,"run_shell_command"].map(tool=>`--exclude-tools=${tool}`)]}var changing=["agent","cron_create","cron_delete",
+"edit","enter_worktree","exit_worktree","loop_wakeup","monitor","notebook_edit","record_artifact","send_message","skill","task_stop","write_file"];function planLimit(request){
+return isCurrent(request)?[`--max-wall-time=${Math.ceil(request.deadlineMs/1e3)}s`]:[]}function planPrompt2(prompt){return prompt.startsWith("/")?`
+${prompt}`:prompt}function findApiError(words){const text=words.trim();if(/^\[API Error\b/.test(text))return text;const line=text.slice(text.lastIndexOf("\n")+1);
+const begin=line.indexOf("[API Error: ");return begin>=0&&line.endsWith("]")?line.slice(begin):void 0}function wordsOf4(event){const{content}=fieldsOf(event.message);
+return Array.isArray(content)?content.map(block=>textOf(fieldsOf(block).text)).join(""):""}function readResult4(event,reading){readUsage6(fieldsOf(event.usage),
+reading);readDenials(event.permission_denials,reading);const answer=textOf(event.result);const apiError=findApiError(answer);if(event.is_error===false&&event.subtype===
+"success"&&!apiError){reading.answer=answer;reading.final="success";return}reading.final="failure";const told=textOf(fieldsOf(event.error).message)||apiError||answer;
+const words=told||`qwen ended with ${textOf(event.subtype)||"an error"}`;const code=kindOfWords(words,own9);noteFailure(reading,code,words,code==="quota"?resetOf(
+words):void 0)}function readUsage6(usage,reading){const input=numberOf(usage.input_tokens);const output=numberOf(usage.output_tokens);reading.usage={input_tokens:input,
+output_tokens:output,total_tokens:numberOf(usage.total_tokens)||input+output}}var own9=[["session_lost",/no saved session found/i],["no_final_answer",/ended with empty response text/i],
+["auth",/\[API Error: 401\b|no auth type is selected|no saved credentials|authentication (?:failed|required)/i],["quota",/\[API Error: 429\b|quota (?:has been )?exceeded/i]];
+var backends=[agy,claude,codex,gemini,opencode,pi,qwen,copilot,cursor,custom];var backendIds=backends.map(backend=>backend.id);function findBackend(id){return backends.
+find(backend=>backend.id===id)}function hostMarkers(){return backends.flatMap(backend=>[...backend.hostMarkers])}
 
 },
 "./chunk-NVPF5LEY.js": function (module, exports) {
@@ -2853,6 +2746,67 @@ s printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_
 othing"},handback:{kind:"text",value:"DIR",help:"folder outside the worktree in which the agent leaves ordered files (NN-name.md): each wakes a wait --until han\
 dback; none for none"},...onStallOption};var writerOptions={worktree:{kind:"flag",help:"work in a git worktree of its own, outside this one"},share:{kind:"flag",
 help:"accept another implement job in the same worktree"}};
+
+},
+"./chunk-R55QTULD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_HPS4WFBD.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_D67XVZNW.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_N5RLSATX.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_N5RLSATX.
+livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_N5RLSATX.
+watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
+{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
+evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
+var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
+1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
+throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_D67XVZNW.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
+monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
+view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_D67XVZNW.isEnded)(view.state)||told.signal.aborted||
+told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
+told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
+pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
+0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
+const isArmed=(0,import_chunk_D67XVZNW.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_OLD5VJ7N.
+watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
+()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
+monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
+view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
+monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
+length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_D67XVZNW.
+isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_D67XVZNW.conditionOf)(
+view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_5Z3IZCRM.
+sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
+1e3,untilDue(view)+import_chunk_D67XVZNW.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_IDC76GR5.
+instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
+import_chunk_CUMVFVM3.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
+(0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
+e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_ZKTYHV7J.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
+wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
+ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_N5RLSATX.
+findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
+max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
+choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_N5RLSATX.monitorAttention)(
+view,(0,import_chunk_D67XVZNW.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
+this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
+tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
+WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;
+const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
+()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
+until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
+until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
+watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_D67XVZNW.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
+beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
+get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_VQZH6OHM.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
+isGiven:false})}
 
 },
 "./chunk-RWPWOFIF.js": function (module, exports) {
@@ -3026,6 +2980,23 @@ if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(
 1024**3).toFixed(1)} GiB`}
 
 },
+"./chunk-UJJQQRZ2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_2MEAKZFZ.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_2MEAKZFZ.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_62DZI7ZE.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_VQZH6OHM.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_2MEAKZFZ.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
+
+},
 "./chunk-UNGYPAP3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
 var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
@@ -3097,34 +3068,96 @@ ours"),reviewDiff:at("review.diff"),started:at("started"),shimMark:at("started/s
 /active/${id}`}}function stagePath(root,id){return import_node_path2.default.join(root,"jobs",`.new-${id}`)}
 
 },
-"./chunk-VYT25W2W.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
-neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_CM5GR4UR=load(
-"./chunk-CM5GR4UR.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load(
-"./chunk-TEGM7TP5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
-"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_CM5GR4UR.isWriter)(staff.profile))return[];const place=placeOf(cwd);
-const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_CM5GR4UR.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
-find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
-nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_TEGM7TP5.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
-"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
-try{const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
-kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
-factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
-20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
-a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_IDC76GR5.
-readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_HCKID2IT.
-listActive)(root))await unlessGone(()=>(0,import_chunk_7RGJWFCL.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_35TRZJLG.readKey)();
-const found=[];for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,
-id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_35TRZJLG.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
-value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_D67XVZNW.conditionOf)((0,import_chunk_D67XVZNW.inspect)(root,id))}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_7RGJWFCL.
-isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
-import_chunk_3S6B2MGW.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
-folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
-a,b)||isBelow(b,a))}
+"./chunk-WRRFL54E.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_4HEP4WCQ=load(
+"./chunk-4HEP4WCQ.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_APIILWNY=load(
+"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_3GM77A5D=load(
+"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_TEGM7TP5=load(
+"./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
+import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_HPS4WFBD.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.
+found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_APIILWNY.plainTail)((0,
+import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,
+note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({
+path,tail:tail2,note}){const name=(0,import_chunk_APIILWNY.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{
+text:`## Last lines of ${name}${note===null?"":` (${note})`}
+
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_TEGM7TP5.nextCommands.restart(spec.id,spec.
+state_option);if(state.watch?.watched_to_end)return`## Going on
+
+It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
+job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_3GM77A5D.isContinuable)(paths,state))lines.
+push(`Go on in the same conversation: ${import_chunk_TEGM7TP5.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
+return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
+error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
+er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
+import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
+const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
+y it out: ${(0,import_chunk_TEGM7TP5.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
+plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_TEGM7TP5.nextCommand)(spec.state_option,
+"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
+ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
+ be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
+done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
+`;if(isPlain)return(0,import_chunk_PGEWSQPR.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
+import_chunk_ANJXVAR2.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_ANJXVAR2.readLogTail)(paths.error)}function makeReport(parts){const{
+spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
+reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
+filter(section=>section!=="").join("\n\n")}
+`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
+plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
+`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
+plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
+state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
+ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
+Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
+Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
+["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
+plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
+mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
+/\s+/g," "),import_chunk_HPS4WFBD.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
+null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
+state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_APIILWNY.runFacts)(parts),["Conversation",state.
+conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
+["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
+polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
+import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
+tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_HPS4WFBD.
+excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
+tail)(text,import_chunk_HPS4WFBD.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
+spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_FANRXKWG.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
+`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_ST5INGPI.takeOverCommands)(spec.
+worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
+return`## Decided at launch for a stall
+
+${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_APIILWNY.logSection)(
+"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_APIILWNY.
+logSection)("Last output",paths.output)],(0,import_chunk_APIILWNY.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
+const read=(0,import_chunk_IDC76GR5.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_35TRZJLG.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_JCD23OGW.openJournal)(paths,spec);if((0,import_chunk_D67XVZNW.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_4HEP4WCQ.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
+ no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
+spec}=job;const cancel=(0,import_chunk_IDC76GR5.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
+spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_3WHUXXCN.backendOf)(spec)?.answerFrom==="stdout"})));(0,
+import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,(0,import_chunk_FANRXKWG.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
+import_chunk_JCD23OGW.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
+state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_FANRXKWG.isTidy)(spec,state))for(const file of[paths.output,paths.
+snapshot])(0,import_chunk_PGEWSQPR.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
+answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+`}}function finish(paths,state){(0,import_chunk_IDC76GR5.writeState)(paths,state);(0,import_chunk_PGEWSQPR.removeFile)(paths.marker);const passing=[paths.reserve,
+paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
+...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_PGEWSQPR.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_IDC76GR5.
+readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
+try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_PGEWSQPR.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
+QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
 "./chunk-XSVLTRB3.js": function (module, exports) {
@@ -3208,32 +3241,6 @@ import_chunk_PGEWSQPR.readJson)(import_node_path.default.join(folder,String(high
 "another process"}
 
 },
-"./chunk-Z24IL3SE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,closeReading:()=>closeReading,closes:()=>closes,fenceOf:()=>fenceOf,
-linesOf:()=>linesOf,readSafely:()=>readSafely,replay:()=>replay});module.exports=stdin_exports;var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var LineSplitter=class{parts=[];size=0;dropped=0;decoder=new TextDecoder;limit;constructor(limit=import_chunk_HPS4WFBD.
-streamLineBytes){this.limit=limit}push(bytes){const lines=[];let from=0;for(let at=bytes.indexOf(10);at>=0;at=bytes.indexOf(10,from)){this.keep(bytes.subarray(from,
-at));this.take(lines);from=at+1}if(from<bytes.length)this.keep(new Uint8Array(bytes.subarray(from)));return lines}end(){const lines=[];if(this.size>0)this.take(
-lines);return lines}keep(piece){this.size+=piece.length;if(this.size>this.limit)this.parts=[];else if(piece.length>0)this.parts.push(piece)}take(lines){if(this.
-size>this.limit)this.dropped+=1;else lines.push(this.decoder.decode(this.parts.length===1?this.parts[0]:join(this.parts,this.size)));this.parts=[];this.size=0}};
-function join(parts,size){const whole=new Uint8Array(size);let at=0;for(const part of parts){whole.set(part,at);at+=part.length}return whole}var chunk=1024*1024;
-function backendOf(spec){return spec.staff?(0,import_chunk_27ANVMUV.findBackend)(spec.staff.backend):void 0}function replay(spec,paths){const reading=(0,import_chunk_27ANVMUV.
-makeReading)();const backend=backendOf(spec);if(!backend)return reading;const at=(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.
-modifiedMs??0);eachLine(paths.output,line=>readSafely(reading,()=>backend.read(line,reading,at)));if(backend.readError)eachLine(paths.error,line=>readSafely(reading,
-()=>backend.readError?.(line,reading,at)));return reading}function readSafely(reading,read){try{read()}catch(error){(0,import_chunk_27ANVMUV.noteWarning)(reading,
-"backend_error",`the stream has something that could not be read: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`)}}function closeReading(spec,paths,reading,exit){
-const backend=backendOf(spec);const stderrTail=(0,import_chunk_PGEWSQPR.readRange)(paths.error,-import_chunk_HPS4WFBD.tailBytes,import_chunk_HPS4WFBD.tailBytes)?.
-bytes.toString("utf8")??"";const ending={exitCode:exit.code,signal:exit.signal,stderrTail,byItself:exit.byItself};if(backend?.answerFrom==="stdout")reading.answer=
-(0,import_chunk_PGEWSQPR.readText)(paths.output,chunk)??"";const asked={resume:spec.staff?.resume??null,earlierError:spec.staff?.earlier?.error??null};readSafely(
-reading,()=>backend?.close?.(reading,ending,asked));return ending}function eachLine(file,fn){const lines=new LineSplitter;for(let offset=0;;){const part=(0,import_chunk_PGEWSQPR.
-readRange)(file,offset,chunk);if(!part||part.bytes.length===0)break;for(const line of lines.push(part.bytes))fn(line);offset+=part.bytes.length}for(const line of lines.
-end())fn(line)}function fenceOf(line){const text=line.trim();const[mark=""]=text;if(mark!=="`"&&mark!=="~")return void 0;let length=0;while(text[length]===mark)
-length+=1;return length<3?void 0:{mark,length,info:text.slice(length).trim()}}function closes(fence,open){return fence.info===""&&fence.mark===open.mark&&fence.
-length>=open.length}function*linesOf(text){for(let from=0;from<text.length;){const newline=text.indexOf("\n",from);const end=newline<0?text.length:newline;yield{
-line:text.slice(from,end),from,next:end+1};from=end+1}}
-
-},
 "./chunk-Z6IJVKG2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./ch\
 unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./\
@@ -3262,19 +3269,19 @@ isInside)this.chain.pass();this.isInside=false;from=end+1}this.rest=Buffer.from(
 return;this.rest=Buffer.alloc(0);this.isInside=true}};
 
 },
-"./collecting-3MBXTLCY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_NDBNC45T.waitAndTell});module.exports=stdin_exports;var import_chunk_NDBNC45T=load("./\
-chunk-NDBNC45T.js");var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var import_chunk_AC77F6J3=load("./chunk-AC77F6J3.js");var import_chunk_SPUHXPSH=load("\
+"./collecting-S2T57TAL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_HK4D33AM.waitAndTell});module.exports=stdin_exports;var import_chunk_HK4D33AM=load("./\
+chunk-HK4D33AM.js");var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var import_chunk_AC77F6J3=load("./chunk-AC77F6J3.js");var import_chunk_SPUHXPSH=load("\
 ./chunk-SPUHXPSH.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_KIQCNGWM=load("./chunk-KIQCNGWM.js");var import_chunk_SORAHACW=load(
 "./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_2KAFA2VR=load("./chunk-2KAFA2VR.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_YNSBH5VP=load(
+"./chunk-CQRAUG2K.js");var import_chunk_R55QTULD=load("./chunk-R55QTULD.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_YNSBH5VP=load(
 "./chunk-YNSBH5VP.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load(
 "./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load(
 "./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
 "./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
@@ -3287,8 +3294,8 @@ chunk-NDBNC45T.js");var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-US3Y2CKF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_BFFFK6CR=load("./chunk-BFFFK6CR.js");var import_chunk_CO45A6DL=load(
+"./dispatch-WSNAOCCB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_6CACEHIK=load("./chunk-6CACEHIK.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
@@ -3324,8 +3331,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_BFFFK6CR.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_BFFFK6CR.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_6CACEHIK.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_6CACEHIK.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_CO45A6DL.locateRoot)({option:parsed.
@@ -3458,16 +3465,16 @@ entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}re
 factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0,results,log}}
 
 },
-"./main-4OCBBEFK.js": function (module, exports) {
+"./main-QCYVYJXE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_SZ4LNQYZ=load("./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_EJJGPMX5=load("./chunk-EJJGPMX5.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load(
-"./chunk-F2OWPB3Z.js");var import_chunk_6KOJLNLX=load("./chunk-6KOJLNLX.js");var import_chunk_HBGI7SZ3=load("./chunk-HBGI7SZ3.js");var import_chunk_C3PEO5XC=load(
-"./chunk-C3PEO5XC.js");var import_chunk_Z24IL3SE=load("./chunk-Z24IL3SE.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load(
-"./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_6RWRYCIQ=load("./chunk-6RWRYCIQ.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load(
+"./chunk-F2OWPB3Z.js");var import_chunk_WRRFL54E=load("./chunk-WRRFL54E.js");var import_chunk_4HEP4WCQ=load("./chunk-4HEP4WCQ.js");var import_chunk_C3PEO5XC=load(
+"./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load(
+"./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load(
 "./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load(
 "./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
 "./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load(
@@ -3486,23 +3493,23 @@ if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isD
 resolve().then(()=>load("./notify-RVXC46QK.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
 import_chunk_D67XVZNW.inspect)(root,id);if(spec?.notify&&(0,import_chunk_D67XVZNW.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-RVXC46QK\
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_35TRZJLG.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
-n-CQM4NKIP.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-PWQ3TKH7.js"))).runWatch(
-claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-RAZUDFHL.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
-"./supervise-JITOGA4Z.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
+n-DTIVAPIN.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-HSQVMKND.js"))).runWatch(
+claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-XYFYYE5C.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
+"./supervise-SUZQVMG3.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
 nhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_JCD23OGW.openJournal)(paths,spec).append("worker_\
 failed",{message});const failures=(0,import_chunk_JCD23OGW.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<import_chunk_HPS4WFBD.
 workerFailures)return;const view=(0,import_chunk_D67XVZNW.inspect)(root,spec.id);const tree=(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,shim:view.
 shim,child:view.child});const ended=await(0,import_chunk_CLCA73A5.terminate)(tree,{graceMs:import_chunk_HPS4WFBD.orphanGraceMs,settleMs:import_chunk_HPS4WFBD.killSettleMs});
 const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,tree:ended,reconciled:false,
-warnings};await(0,import_chunk_EJJGPMX5.concludeAsked)(claim,ending,tree)}
+warnings};await(0,import_chunk_6RWRYCIQ.concludeAsked)(claim,ending,tree)}
 
 },
-"./observe-BAKL6GIE.js": function (module, exports) {
+"./observe-7NDPGRFT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_QVGUELI7=load(
 "./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_YNSBH5VP=load("./chunk-YNSBH5VP.js");var import_chunk_XSVLTRB3=load(
 "./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
+"./chunk-Z6IJVKG2.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
 "./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -3515,12 +3522,12 @@ max:1},options:{"after-seq":{kind:"count",value:"N",range:{default:0,min:0,max:2
 ownerOption,...import_chunk_QVGUELI7.common},notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: \
 0 says that the job is done, not that anybody has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.
 root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const id=input.words[0]===
-void 0?(0,import_chunk_NKW2J44I.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_7RGJWFCL.
+void 0?(0,import_chunk_NKW2J44I.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_CUMVFVM3.
 refreshUnasked)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_YNSBH5VP.observation)(view,{afterSeq:input.
 count("after-seq")??null,root})}}};
 
 },
-"./result-GTTTJUUH.js": function (module, exports) {
+"./result-5AY5KBHJ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_D55TD3ZR=load(
 "./chunk-D55TD3ZR.js");var import_chunk_SPUHXPSH=load("./chunk-SPUHXPSH.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_BIGKSKYM=load(
 "./chunk-BIGKSKYM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
@@ -3529,7 +3536,7 @@ count("after-seq")??null,root})}}};
 "./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
 "./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
 "./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
 "./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
 "./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
@@ -3545,17 +3552,17 @@ common},notes:"Default: the latest finished job. Exit codes as of wait.",example
 z --claims"],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.
 variables.owner()??null;const isFinished=id2=>(0,import_chunk_D67XVZNW.isEnded)((0,import_chunk_D67XVZNW.inspect)(root.folder,id2).state);const id=input.words[0]===
 void 0?(0,import_chunk_NKW2J44I.requireLatest)(root,owner,"a finished job",isFinished):(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,
-import_chunk_7RGJWFCL.refresh)(root.folder,id,true);if(!(0,import_chunk_D67XVZNW.isEnded)(view.state)){const wait=import_chunk_TEGM7TP5.nextCommands.wait(id,root.
+import_chunk_CUMVFVM3.refresh)(root.folder,id,true);if(!(0,import_chunk_D67XVZNW.isEnded)(view.state)){const wait=import_chunk_TEGM7TP5.nextCommands.wait(id,root.
 option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_YNSBH5VP.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.
 exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(
-()=>load("./claims-reply-GEKFMFOY.js"))).tellClaims(view);const afterPrint=()=>(0,import_chunk_OIULTO2Y.noteCollected)(view,"result");const reply=(0,import_chunk_D55TD3ZR.
+()=>load("./claims-reply-TSUV5AKY.js"))).tellClaims(view);const afterPrint=()=>(0,import_chunk_OIULTO2Y.noteCollected)(view,"result");const reply=(0,import_chunk_D55TD3ZR.
 tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_D55TD3ZR.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./run-LJCVDM2W.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_HI7WREMA.folderOf,run:()=>import_chunk_HI7WREMA.run});module.exports=stdin_exports;var import_chunk_HI7WREMA=load(
-"./chunk-HI7WREMA.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J6MCGALR=load(
-"./chunk-J6MCGALR.js");var import_chunk_C6FFRJ6H=load("./chunk-C6FFRJ6H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
+"./run-PTWDYGOC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_EIOTDO57.folderOf,run:()=>import_chunk_EIOTDO57.run});module.exports=stdin_exports;var import_chunk_EIOTDO57=load(
+"./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
+"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
 "./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
 "./chunk-VCIFQG7V.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
@@ -3574,9 +3581,9 @@ stdin_exports;var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-THRW6V2I.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_ESBVHEG3=load("./chunk-ESBVHEG3.js");var import_chunk_QVGUELI7=load(
-"./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_3S6B2MGW=load(
+"./status-GE4DC7OD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_2QKMNUPH=load("./chunk-2QKMNUPH.js");var import_chunk_QVGUELI7=load(
+"./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
@@ -3593,7 +3600,7 @@ limits.redraw,help:"with --watch: how often (default 1s)"},...import_chunk_QVGUE
 n; status ID says why.',examples:["status","status --watch","status run-mik3x9ab-4f7q2z","status --owner builder --json","status --active --kind staff,run --mar\
 kdown"],async run(context,input){const root=context.root(input);checkWords(input);const choice={owner:input.text("owner")??null,kinds:parseKinds(input.text("kin\
 d"))};const isThere=(0,import_chunk_CO45A6DL.checkRoot)(root.folder);if(input.has("watch"))return watchIt(context,root,input,choice);if(input.words[0]!==void 0)
-return showOne(root,input.words[0],input.has("json"));const views=isThere?await(0,import_chunk_ESBVHEG3.listViews)(root.folder,{...choice,recent:recentOf(input)}):
+return showOne(root,input.words[0],input.has("json"));const views=isThere?await(0,import_chunk_2QKMNUPH.listViews)(root.folder,{...choice,recent:recentOf(input)}):
 [];return{code:import_chunk_6PFAPK5K.exitCodes.done,...await shown(context,root,input,views)}}};function checkWords(input){if(input.has("every")&&!input.has("wa\
 tch"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --every without --watch");const form=["json","markdown","tree","watch"].filter(name=>input.has(name));
 if(input.has("watch")&&input.has("json"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --watch and --json together: one is for people, the other for pr\
@@ -3607,15 +3614,15 @@ stringify(unknown)}: allowed are ${import_chunk_IDC76GR5.kinds.join(", ")}, with
 S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-LM3LQX5I.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
 rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-K2LZLAWJ.js"))).lanesOf(views,root)}
 `};if(views.length===0)return{out:`no jobs in ${root.folder}
-`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-GOPKGPTK.js"))).treeOf(root.folder,views,context.width)}
+`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-L74VRJMU.js"))).treeOf(root.folder,views,context.width)}
 `};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-TSAFVWHC.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
 variables.noColor()};return{out:`${await tableOf(views,look)}
 `}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{refreshUnasked}=await Promise.resolve().
-then(()=>load("./reconcile-OHS5G7H7.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
+then(()=>load("./reconcile-S6ZKSG4R.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
 state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-3DHNGSER.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
 then(()=>load("./observation-QFP6FKSZ.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
-words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-ZM\
-JYLKE4.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
+words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-DY\
+DP3BLQ.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
 "every")})}
 
 },
@@ -3632,17 +3639,17 @@ tableOf,timeOf:()=>import_chunk_KIQCNGWM.timeOf});module.exports=stdin_exports;v
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./supervise-JITOGA4Z.js": function (module, exports) {
+"./supervise-SUZQVMG3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_FOJL7C6H=load(
 "./chunk-FOJL7C6H.js");var import_chunk_5E7FK5RL=load("./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load("./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_EJJGPMX5=load("./chunk-EJJGPMX5.js");var import_chunk_CLCA73A5=load(
-"./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_6KOJLNLX=load("./chunk-6KOJLNLX.js");var import_chunk_HBGI7SZ3=load(
-"./chunk-HBGI7SZ3.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_Z24IL3SE=load("./chunk-Z24IL3SE.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_FANRXKWG=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_6RWRYCIQ=load("./chunk-6RWRYCIQ.js");var import_chunk_CLCA73A5=load(
+"./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_WRRFL54E=load("./chunk-WRRFL54E.js");var import_chunk_4HEP4WCQ=load(
+"./chunk-4HEP4WCQ.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_FANRXKWG=load(
 "./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
 "./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
 "./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load(
 "./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
 "./chunk-JXOSR2SG.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_N263NSQQ=load(
@@ -3654,13 +3661,13 @@ tableOf,timeOf:()=>import_chunk_KIQCNGWM.timeOf});module.exports=stdin_exports;v
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_child_process=require(
-"node:child_process");function followAgent(claim,progress){const{spec,paths}=claim;const backend=(0,import_chunk_Z24IL3SE.backendOf)(spec);if(!spec.staff||!backend)
-return void 0;const{staff}=spec;const reading=(0,import_chunk_27ANVMUV.makeReading)();let isFinalTold=false;const told=lastToolTold(claim);const ended=new Set;const update=()=>{
+"node:child_process");function followAgent(claim,progress){const{spec,paths}=claim;const backend=(0,import_chunk_3WHUXXCN.backendOf)(spec);if(!spec.staff||!backend)
+return void 0;const{staff}=spec;const reading=(0,import_chunk_NOXSBKMC.makeReading)();let isFinalTold=false;const told=lastToolTold(claim);const ended=new Set;const update=()=>{
 const{conversationId}=reading;if(conversationId!==null&&progress.state.conversation?.id!==conversationId){const conversation={backend:staff.backend,id:conversationId};
 progress.note("conversation",{conversation,asked_for:staff.resume},{conversation})}for(const call of reading.tools){if(call.n<=told||call.ended_at===null||ended.
 has(call.n))continue;ended.add(call.n);progress.append("tool",{tool:(0,import_chunk_5E7FK5RL.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=
 true;progress.note("final_answer",{final:reading.final})}progress.snapshot(()=>(0,import_chunk_5E7FK5RL.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,
-import_chunk_Z24IL3SE.readSafely)(reading,()=>backend.read(line,reading,(0,import_chunk_CL3BCQKO.isoNow)())),stderr:line=>(0,import_chunk_Z24IL3SE.readSafely)(reading,
+import_chunk_3WHUXXCN.readSafely)(reading,()=>backend.read(line,reading,(0,import_chunk_CL3BCQKO.isoNow)())),stderr:line=>(0,import_chunk_3WHUXXCN.readSafely)(reading,
 ()=>backend.readError?.(line,reading,(0,import_chunk_CL3BCQKO.isoNow)()))},update};function lastToolTold({generation}){if(generation===1)return 0;const numbers=(0,
 import_chunk_JCD23OGW.readEvents)(paths,0,1e5).events.flatMap(event=>{const tool=event.type==="tool"?event.tool:void 0;return typeof tool?.n==="number"?[tool.n]:
 []});return Math.max(0,...numbers)}}var shim_default=`# The shim: parent of the child, leader of its session, about 1 MiB. It claims the one start, keeps the ch\
@@ -3854,7 +3861,7 @@ size:size+this.removed,omitted:this.removed,exact:this.exact}}async trim(size){c
 this.file,from,to);if(result.how==="failed")return;if(result.how==="punched")this.removed=to-this.head;else{this.exact=false;this.removed+=result.to-from+(this.
 removed===0?page:0)}const about=this.exact?"":"about ";(0,import_chunk_PGEWSQPR.overwrite)(this.file,this.head,`
 [job-companion: ${about}${this.removed} bytes are left out here]
-`.padEnd(page-1," ").concat("\n"))}};function align(bytes){return Math.floor(bytes/page)*page}var fastest=10;var slowest=250;var chunk=1024*1024;var Stream=class{file;cap;size=0;offset=0;lines=new import_chunk_Z24IL3SE.
+`.padEnd(page-1," ").concat("\n"))}};function align(bytes){return Math.floor(bytes/page)*page}var fastest=10;var slowest=250;var chunk=1024*1024;var Stream=class{file;cap;size=0;offset=0;lines=new import_chunk_3WHUXXCN.
 LineSplitter;sink;constructor(file,capBytes,sink){this.file=file;this.cap=new OutputCap(file,capBytes);this.sink=sink}look(){const size=(0,import_chunk_S7M4UBSY.
 factsOf)(this.file)?.size??0;const hasGrown=size!==this.size;this.size=size;this.offset=Math.min(this.offset,size);if(hasGrown&&this.sink)this.read();if(hasGrown)
 this.cap.check();return hasGrown}end(){this.look();if(this.sink)for(const line of this.lines.end())this.sink(line)}read(){for(;;){const part=(0,import_chunk_PGEWSQPR.
@@ -3869,11 +3876,11 @@ onNextChange)(this.streams.map(stream=>stream.file),()=>this.step())}scan(){let 
 if(!hasGrown)return false;this.pause=fastest;this.lastOutputMono=(0,import_chunk_CL3BCQKO.monotonicMs)();this.lastOutputAt=(0,import_chunk_CL3BCQKO.isoNow)();this.
 onOutput();return true}};function planChild(root,spec,paths,brief){const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};if(spec.run){const environment2=(0,import_chunk_IYTRN2OE.
 childEnvironment)({...own,add:{},remove:[]});return{program:spec.run.program,args:spec.run.argv.slice(1),environment:environment2,input:"/dev/null",conversationId:null}}
-const backend=(0,import_chunk_Z24IL3SE.backendOf)(spec);if(!spec.staff||!backend)throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
+const backend=(0,import_chunk_3WHUXXCN.backendOf)(spec);if(!spec.staff||!backend)throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
 const plan=backend.plan({...staffRequest(root,spec,paths),prompt:brief});if(plan.promptBy==="stdin")(0,import_chunk_PGEWSQPR.writeFile)(paths.prompt,plan.stdin);
 if(plan.promptBy==="file")(0,import_chunk_PGEWSQPR.writeFile)(paths.prompt,brief);if(plan.settings!==void 0)(0,import_chunk_PGEWSQPR.writeFile)(paths.settings,plan.
 settings);return{program:spec.staff.program,args:plan.args,environment:(0,import_chunk_IYTRN2OE.childEnvironment)({...own,add:{...plan.environment,...spec.handback?
-{[import_chunk_IYTRN2OE.handbackVariable]:spec.handback.dir}:{}},remove:[...(0,import_chunk_27ANVMUV.hostMarkers)(),...import_chunk_B43A2IIN.repositoryVariables,
+{[import_chunk_IYTRN2OE.handbackVariable]:spec.handback.dir}:{}},remove:[...(0,import_chunk_NOXSBKMC.hostMarkers)(),...import_chunk_B43A2IIN.repositoryVariables,
 ...plan.remove]}),input:plan.promptBy==="stdin"?paths.prompt:"/dev/null",conversationId:plan.conversationId}}function staffRequest(root,spec,paths){const staff=spec.
 staff;if(!staff)throw new Error(`job ${spec.id} is no staff job`);return{mode:staff.mode,prompt:staff.prompt,model:staff.model,version:staff.version??null,profile:staff.
 profile,resume:staff.resume,freshId:uuidOf(spec.mark),cwd:spec.cwd,deadlineMs:spec.deadline_ms,stateRoot:root,writable:[...spec.worktree?[spec.worktree.git_folder]:
@@ -3882,7 +3889,7 @@ profile,resume:staff.resume,freshId:uuidOf(spec.mark),cwd:spec.cwd,deadlineMs:sp
 staff}=spec;if(!staff)return"";const mode=(0,import_chunk_CM5GR4UR.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.resume!==
 null;const parts=isFollowUp?[task(staff),environment(spec,facts),handback(spec),unattended(spec,staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?
 historical(staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),handback(spec),list("Your final message",[...mode.form,...answerRules])];
-if(staff.schema)parts.push(import_chunk_HBGI7SZ3.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+if(staff.schema)parts.push(import_chunk_4HEP4WCQ.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const nobody=spec.handback?"Nobody can grant permissions while you work, and questions are answered only through the h\
@@ -3920,12 +3927,12 @@ reason:"state_vanished"};if((0,import_chunk_IDC76GR5.readCancel)(paths))return{r
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_HPS4WFBD.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_IDC76GR5.readExit)(paths))return(0,import_chunk_HBGI7SZ3.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_IDC76GR5.readExit)(paths))return(0,import_chunk_4HEP4WCQ.
 parseReason)((0,import_chunk_IDC76GR5.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_PGEWSQPR.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_HBGI7SZ3.parseReason)((0,import_chunk_IDC76GR5.readReason)(paths))??reason;if(!(0,import_chunk_IDC76GR5.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_4HEP4WCQ.parseReason)((0,import_chunk_IDC76GR5.readReason)(paths))??reason;if(!(0,import_chunk_IDC76GR5.
 readExit)(paths))return reason;(0,import_chunk_PGEWSQPR.removeFile)(paths.reason);return void 0}async function untilEnd(claim,progress,child,follower,agent){const{
-paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_HBGI7SZ3.parseReason)((0,import_chunk_IDC76GR5.
-readReason)(paths))??"exited"}));const told=(0,import_chunk_IDC76GR5.readExit)(paths)?void 0:(0,import_chunk_HBGI7SZ3.parseReason)((0,import_chunk_IDC76GR5.readReason)(
+paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_4HEP4WCQ.parseReason)((0,import_chunk_IDC76GR5.
+readReason)(paths))??"exited"}));const told=(0,import_chunk_IDC76GR5.readExit)(paths)?void 0:(0,import_chunk_4HEP4WCQ.parseReason)((0,import_chunk_IDC76GR5.readReason)(
 paths));if(told!==void 0)resolve({reason:told});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;const reason=wanted==="st\
 ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason===wanted&&detail!==void 0?{reason,detail}:{reason})};releases.push((0,import_chunk_CL3BCQKO.
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const handback2=startHandback(
@@ -3936,7 +3943,7 @@ void Promise.resolve().then(()=>load("./agent-liveness-ID3OAOT4.js")).then(({wat
 void Promise.resolve().then(()=>load("./judging-4JO4TJTH.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(claim,progress,child,run)});return{stalled:()=>judging?.
 stalled(),stop:()=>{isOver=true;judging?.stop();stopWatching?.()}}}function startHandback(claim,progress){let teller;let isOver=false;if(claim.spec.handback)void Promise.
 resolve().then(()=>load("./handback-C24GOU7U.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(claim,progress)});return{look:()=>teller?.look(),stop:()=>{
-isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_VYT25W2W.
+isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_EBISFP3O.
 neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[
 ...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_5E7FK5RL.
 Progress(claim);const isClaimed=(0,import_chunk_S7M4UBSY.exists)(paths.started);await tellClaim(claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(
@@ -3950,9 +3957,9 @@ self,...child}),stopTimes(claim));(0,import_chunk_PZGY5XKU.removeCgroup)(claim.c
 child,progress,{reason,detail});const leftovers=await sweep(claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_PZGY5XKU.
 removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_IDC76GR5.readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,
 tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};
-await(0,import_chunk_EJJGPMX5.concludeAsked)(claim,ending,(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({
+await(0,import_chunk_6RWRYCIQ.concludeAsked)(claim,ending,(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({
 paths,spec}){if((0,import_chunk_IDC76GR5.readCancel)(paths))return"canceled";return(0,import_chunk_CL3BCQKO.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":
-void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,tree:nothing,reconciled:false};await(0,import_chunk_EJJGPMX5.concludeAsked)(
+void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,tree:nothing,reconciled:false};await(0,import_chunk_6RWRYCIQ.concludeAsked)(
 claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);
 const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==
 null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.conversationId}}return{child:await startChild(claim,plan),before}}catch(error){
@@ -3968,7 +3975,7 @@ sleep)(5);return report}async function sweep(claim,child){const{paths,spec}=clai
 return(0,import_chunk_CLCA73A5.terminate)((0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_HPS4WFBD.drainMs,settleMs:import_chunk_HPS4WFBD.
 killSettleMs})}function stopTimes(claim){return{graceMs:claim.spec.kill_grace_ms,settleMs:import_chunk_HPS4WFBD.killSettleMs}}function tellStart(claim,progress,child){
 if(progress.state.started_at!==null)return;const lost=(0,import_chunk_IYTRN2OE.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{
-environment_names_lost:lost}:{}};progress.step("started","started",fields,{started_at:(0,import_chunk_HBGI7SZ3.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.
+environment_names_lost:lost}:{}};progress.step("started","started",fields,{started_at:(0,import_chunk_4HEP4WCQ.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.
 isoNow)()})}async function tellClaim(claim,progress,isClaimed){const{generation,self,spec}=claim;if(generation===1)return progress.step("claimed","claimed",{worker:self.
 pid});const key=(0,import_chunk_35TRZJLG.readKey)();const isChanged=!isClaimed&&key!==void 0&&(0,import_chunk_35TRZJLG.environmentDigest)(key)!==spec.environment.
 digest;const message="the worker was lost before the start, and its replacement has another environment than the launcher had";const warnings=isChanged?[...progress.
@@ -3976,19 +3983,19 @@ state.warnings,{code:"environment_changed",message}]:progress.state.warnings;if(
 {warnings});progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./wait-5SAC5ATJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_NDBNC45T=load(
-"./chunk-NDBNC45T.js");var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var import_chunk_AC77F6J3=load("./chunk-AC77F6J3.js");var import_chunk_SPUHXPSH=load(
+"./wait-QJDXPHSP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_HK4D33AM=load(
+"./chunk-HK4D33AM.js");var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var import_chunk_AC77F6J3=load("./chunk-AC77F6J3.js");var import_chunk_SPUHXPSH=load(
 "./chunk-SPUHXPSH.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_KIQCNGWM=load("./chunk-KIQCNGWM.js");var import_chunk_SORAHACW=load(
 "./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_QVGUELI7=load(
-"./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_2KAFA2VR=load(
-"./chunk-2KAFA2VR.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_YNSBH5VP=load("./chunk-YNSBH5VP.js");var import_chunk_XSVLTRB3=load(
+"./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_R55QTULD=load(
+"./chunk-R55QTULD.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_YNSBH5VP=load("./chunk-YNSBH5VP.js");var import_chunk_XSVLTRB3=load(
 "./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
 "./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load(
 "./chunk-3BHDXNO3.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
 "./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
 "./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load(
 "./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
 "./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
@@ -4023,7 +4030,7 @@ root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);if(input.has("any")
 and --all together");const until=(0,import_chunk_ILRLY4JU.parseUntil)(input.text("until")??"terminal");const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.
 owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_HCKID2IT.findJob)(root,word)))]:liveOrLatest(context,root,owner,input.
 has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jo\
-bs without saying how: add --any (the first) or --all`)}return(0,import_chunk_NDBNC45T.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
+bs without saying how: add --any (the first) or --all`)}return(0,import_chunk_HK4D33AM.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
 input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??
 null,isJson:input.has("json")})}};function liveOrLatest(context,root,owner,isMany){const isOurs=id=>{const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.
 jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.value.owner===owner};const live=isMany?(0,import_chunk_HCKID2IT.listActive)(root.folder).
@@ -4130,17 +4137,17 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_HDKQPZKU=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-TP2IPSLL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_PCXQSTLY=load("./chunk-PCXQSTLY.js");var import_chunk_EIXNPHAS=load(
-"./chunk-EIXNPHAS.js");var import_chunk_TKY6YKOA=load("./chunk-TKY6YKOA.js");var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");var import_chunk_HI7WREMA=load(
-"./chunk-HI7WREMA.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J6MCGALR=load(
-"./chunk-J6MCGALR.js");var import_chunk_C6FFRJ6H=load("./chunk-C6FFRJ6H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
+"./ask-BSLXXSB7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_YVOJJNLP=load("./chunk-YVOJJNLP.js");var import_chunk_SODVMEVW=load(
+"./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_EIOTDO57=load(
+"./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
+"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
 "./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load(
-"./chunk-27ANVMUV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -4148,7 +4155,7 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_HDKQPZKU=load("./
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_PCXQSTLY.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_YVOJJNLP.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -4173,6 +4180,35 @@ module.exports=stdin_exports;var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js
 "./chunk-JSBRDJBE.js");
 
 },
+"./chunk-33Q35DFL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});module.exports=
+stdin_exports;var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chun\
+k-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./ch\
+unk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./\
+chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("\
+./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
+return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_HCKID2IT.
+listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_VQZH6OHM.
+jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.
+id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
+const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
+const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const condition=workerOf(paths)==="alive"?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
+memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
+import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_35TRZJLG.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
+function look(root,id){try{const view=(0,import_chunk_D67XVZNW.inspect)(root,id);return(0,import_chunk_D67XVZNW.isEnded)(view.state)?void 0:(0,import_chunk_D67XVZNW.
+conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
+if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_CUMVFVM3.isSettleable)(condition)||!memory.
+unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_IDC76GR5.
+readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_35TRZJLG.isGenuine)(read.value,(0,import_chunk_35TRZJLG.readKey)());const its=isOurs?
+poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_35TRZJLG.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[
+(0,import_chunk_IDC76GR5.readWorker)(paths),(0,import_chunk_IDC76GR5.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.
+worker):"dead");return["alive","unknown"].find(one=>seen.includes(one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(
+paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=
+import_chunk_HPS4WFBD.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.
+set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_HPS4WFBD.leaseMs}function forgetGone(memory,active){const there=new Set(active);
+for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
+
+},
 "./chunk-35CMASYX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{jsonFault:()=>jsonFault});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function jsonFault(text){
 const message=parseFault(text);if(message===null)return null;const[,told]=/at position (\d+)/.exec(message)??[];const at=told===void 0?findEnd(text):Number(told);
@@ -4182,9 +4218,140 @@ let[fine,wrong]=[0,text.length+1];while(wrong-fine>1){const middle=Math.floor((f
 wrong=middle;else fine=middle}return fine}
 
 },
-"./chunk-3AXDJMMN.js": function (module, exports) {
+"./chunk-3MTGHWQZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
+resolve().then(()=>load("./file-ZIHK7A4M.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-BIL4NCNY.js"))).dir,pid:async()=>(await Promise.
+resolve().then(()=>load("./pid-RZ76B32F.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-ROVQYF4O.js"))).job,git:async()=>(await Promise.resolve().
+then(()=>load("./git-Y4TIUVOT.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-NMDUNQC2.js"))).cmd,http:async()=>(await Promise.resolve().then(
+()=>load("./http-KRIWOC4O.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-7BEJ5H4R.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
+"./ci-WO6DTLKD.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-Z3BSBBMR.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
+eview-3TNHZ5JI.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
+
+},
+"./chunk-55JORUFF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{requireBaseline:()=>requireBaseline,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");function timeOf(tools){const left=tools.leftMs();return Math.max(1,Math.floor(left-Math.min(100,left/20)))}function requireBaseline(place){
+if(!place.isOnce)return;throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --changed with --once: a single look has nothing to compare with; give --for D in\
+stead")}
+
+},
+"./chunk-AUYFKQIX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>attachWorker});module.exports=stdin_exports;var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");
+var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");
+var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function attachWorker(view,isDue){if(!await(0,
+import_chunk_UJEZBA3B.mayAct)(view))return;try{await(0,import_chunk_YWT4S4VF.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_D67XVZNW.inspect)(view.
+root,view.id);if(isDue(now))await attach(now)})}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code!=="busy")throw error}}async function attach(view){
+if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_HPS4WFBD.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
+import_chunk_HPS4WFBD.promptReplacements-1));const facts=(0,import_chunk_S7M4UBSY.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.
+modifiedMs<pause)return;if(view.launch)((0,import_chunk_35TRZJLG.findEngine)(view.spec.engine)??import_chunk_35TRZJLG.defaultEngine).signal(view.launch.worker,"\
+SIGKILL");await(0,import_chunk_VCIFQG7V.startWorker)(view.root,view.spec,view,generation)}
+
+},
+"./chunk-B4HLXZHB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
+requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3GM77A5D=load(
+"./chunk-3GM77A5D.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
+const read=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
+"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
+if(await(0,import_chunk_35TRZJLG.isGenuine)(spec,(0,import_chunk_35TRZJLG.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
+t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
+const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,spec.id);const state=(0,import_chunk_IDC76GR5.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_D67XVZNW.
+isEnded)(state.value)&&!(0,import_chunk_3GM77A5D.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
+if((0,import_chunk_S7M4UBSY.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
+ or start the task afresh: ${import_chunk_TEGM7TP5.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
+const backend=(0,import_chunk_NOXSBKMC.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
+return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
+cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_TEGM7TP5.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
+for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_IDC76GR5.readSpec)(
+paths),(0,import_chunk_IDC76GR5.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
+id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
+value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
+return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
+
+},
+"./chunk-BG33UFLP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");function line(text){const characters=[
+...(0,import_chunk_FSRL2ASG.oneLine)((0,import_chunk_LXK2ZILE.plainText)(text.slice(0,16*import_chunk_HPS4WFBD.evidenceChars)))];return characters.length<=import_chunk_HPS4WFBD.
+evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_HPS4WFBD.evidenceChars-1).join("")}\u2026`}function smallFacts(facts){const plain=(0,import_chunk_LXK2ZILE.
+plainValue)(facts,import_chunk_HPS4WFBD.excerptBytes);return JSON.stringify(plain).length<=import_chunk_HPS4WFBD.watchFactsBytes?plain:{truncated:true}}function toEndText({
+changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
+last: ${last}`}
+
+},
+"./chunk-BQOD3SS7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
+module.exports=stdin_exports;var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_7U2475D5=load(
+"./chunk-7U2475D5.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_VQZH6OHM.rootPaths)(root).
+config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
+uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind!==
+"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
+const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_CM5GR4UR.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_CM5GR4UR.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_CM5GR4UR.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_ZBYD4L2R.readUserConfig)();const narrowing=readNarrowing(
+words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
+words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
+words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_7U2475D5.userConfigFile)()??"your config"},{restrict:narrowing.
+restrict,file:(0,import_chunk_VQZH6OHM.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
+profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
+name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
+ment"?(0,import_chunk_NOXSBKMC.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
+ task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_RWEPNHDG.checkProgram)(
+backend,program);(0,import_chunk_RWEPNHDG.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
+program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
+(0,import_chunk_CM5GR4UR.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
+model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
+fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_NOXSBKMC.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
+terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
+{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
+config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_NOXSBKMC.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
+...own}};const backend=(0,import_chunk_NOXSBKMC.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
+const found=import_chunk_NOXSBKMC.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_RWPWOFIF.findProgram)(program,cwd)!==void 0));if(found.
+length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
+length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_TEGM7TP5.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_NOXSBKMC.backends.map(backend=>backend.
+id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_IYTRN2OE.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_HCKID2IT.listActive)(folder)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(folder,id);const spec=(0,import_chunk_IDC76GR5.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_IDC76GR5.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_EBISFP3O.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_TEGM7TP5.nextCommands.wait(id,option))}}
+
+},
+"./chunk-EIP765LJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_WRRFL54E=load("./chunk-WRRFL54E.js");
+var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_WRRFL54E.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_WRRFL54E.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_IDC76GR5.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+
+},
+"./chunk-FL5YF4MN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_YWT4S4VF=load("./chun\
+OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_YWT4S4VF=load("./chun\
 k-YWT4S4VF.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./ch\
 unk-35TRZJLG.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./\
 chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
@@ -4216,7 +4383,7 @@ answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cw
 nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
 void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
 return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))view=await(mayAttach?import_chunk_7RGJWFCL.refreshAttached:import_chunk_7RGJWFCL.refresh)(
+void 0)return void 0;if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))view=await(mayAttach?import_chunk_CUMVFVM3.refreshAttached:import_chunk_CUMVFVM3.refresh)(
 root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_D67XVZNW.
 isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_D67XVZNW.inspect)(
 root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_VQZH6OHM.jobPaths)(
@@ -4229,120 +4396,6 @@ toolGraceMs+import_chunk_HPS4WFBD.killSettleMs)]);if(terms.signal.aborted)return
 terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
 async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
 iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
-
-},
-"./chunk-3MTGHWQZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
-resolve().then(()=>load("./file-ZIHK7A4M.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-BIL4NCNY.js"))).dir,pid:async()=>(await Promise.
-resolve().then(()=>load("./pid-RZ76B32F.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-ROVQYF4O.js"))).job,git:async()=>(await Promise.resolve().
-then(()=>load("./git-Y4TIUVOT.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-NMDUNQC2.js"))).cmd,http:async()=>(await Promise.resolve().then(
-()=>load("./http-KRIWOC4O.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-7BEJ5H4R.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
-"./ci-WO6DTLKD.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-Z3BSBBMR.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
-eview-3TNHZ5JI.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
-
-},
-"./chunk-55JORUFF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{requireBaseline:()=>requireBaseline,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");function timeOf(tools){const left=tools.leftMs();return Math.max(1,Math.floor(left-Math.min(100,left/20)))}function requireBaseline(place){
-if(!place.isOnce)return;throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --changed with --once: a single look has nothing to compare with; give --for D in\
-stead")}
-
-},
-"./chunk-AER66QNR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_Z24IL3SE=load(
-"./chunk-Z24IL3SE.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function parseClaims(answer){
-const found=findBlock(answer);if(found==="none")return blockFault("NO_BLOCK","it holds no completion block (a fenced block that begins with ```completion)");if(found===
-"unclosed")return blockFault("UNCLOSED_FENCE","its last completion block is not closed");const bytes=(0,import_chunk_LXK2ZILE.byteLength)(found.text);if(bytes>import_chunk_HPS4WFBD.
-claimsBytes)return blockFault("OVERSIZED_BLOCK",`its completion block has ${bytes} bytes; at most ${import_chunk_HPS4WFBD.claimsBytes}`);return parseBlock(found.
-text)}function blockFault(code,message,fieldPath=null){return{kind:"fault",error:{code,message,fieldPath}}}function parseBlock(text){let value;try{value=JSON.parse(
-text)}catch{const reason=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_35CMASYX.jsonFault)(text)??""),240);return blockFault(
-"MALFORMED_JSON",`the JSON of its completion block does not parse: ${reason}`)}try{return{kind:"ok",claims:(0,import_chunk_JKM3JFER.readClaims)(value)}}catch(error){
-if(!(error instanceof import_chunk_JKM3JFER.SchemaFault))throw error;const where=error.fieldPath===""?"the completion block":error.fieldPath;return blockFault("\
-SCHEMA_VIOLATION",`${where} is not as it must be: ${error.message}`,error.fieldPath)}}function findBlock(answer){let found="none";let open;for(const{line,from,next}of(0,
-import_chunk_Z24IL3SE.linesOf)(answer)){const fence=(0,import_chunk_Z24IL3SE.fenceOf)(line);if(!fence)continue;if(open&&(0,import_chunk_Z24IL3SE.closes)(fence,open)){
-const text=answer.slice(open.from,from).trim();if(isCompletion(open)||isJson(open)&&namesSchema(text))found={text};open=void 0}else if(!open||isCompletion(fence)&&
-fence.mark===open.mark&&fence.length>=open.length){open={...fence,from:next}}}if(open&&(isCompletion(open)||isJson(open)&&namesSchema(answer.slice(open.from))))
-return"unclosed";return found}function isCompletion({info}){return/^completion$/i.test(info)}function isJson({info}){return/^json$/i.test(info)}function namesSchema(text){
-return/^\s*\{/.test(text)&&/"schema"\s*:\s*"pi-completion\//.test(text)}function claimsOf(view){const{spec}=view;if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))
-return blockFault("NO_BLOCK","it is not finished");if(view.damage!==null||spec===null)return blockFault("NO_BLOCK","its record cannot be read");if(spec.kind!=="\
-staff"&&spec.kind!=="run")return blockFault("NO_BLOCK",`a ${spec.kind} claims nothing: it has no answer`);const answer=spec.kind==="run"?endOf(view.paths.output,
-import_chunk_HPS4WFBD.claimedOutputBytes):answerOf(view,spec);return answer===null?blockFault("NO_BLOCK","it has no final answer"):parseClaims(answer)}function answerOf({
-paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chunk_HPS4WFBD.claimedAnswerBytes);if((0,import_chunk_Z24IL3SE.backendOf)(spec)?.answerFrom===
-"stdout")return endOf(paths.output,import_chunk_HPS4WFBD.claimedAnswerBytes);return replayed(spec,paths)}function replayed(spec,paths){const{answer}=(0,import_chunk_Z24IL3SE.
-replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){const text=(0,import_chunk_PGEWSQPR.readRange)(file,-bytes,bytes)?.
-bytes.toString("utf8")??"";return text.trim()===""?null:text}
-
-},
-"./chunk-AUYFKQIX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>attachWorker});module.exports=stdin_exports;var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");
-var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");
-var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function attachWorker(view,isDue){if(!await(0,
-import_chunk_UJEZBA3B.mayAct)(view))return;try{await(0,import_chunk_YWT4S4VF.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_D67XVZNW.inspect)(view.
-root,view.id);if(isDue(now))await attach(now)})}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code!=="busy")throw error}}async function attach(view){
-if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_HPS4WFBD.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
-import_chunk_HPS4WFBD.promptReplacements-1));const facts=(0,import_chunk_S7M4UBSY.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.
-modifiedMs<pause)return;if(view.launch)((0,import_chunk_35TRZJLG.findEngine)(view.spec.engine)??import_chunk_35TRZJLG.defaultEngine).signal(view.launch.worker,"\
-SIGKILL");await(0,import_chunk_VCIFQG7V.startWorker)(view.root,view.spec,view,generation)}
-
-},
-"./chunk-BG33UFLP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");function line(text){const characters=[
-...(0,import_chunk_FSRL2ASG.oneLine)((0,import_chunk_LXK2ZILE.plainText)(text.slice(0,16*import_chunk_HPS4WFBD.evidenceChars)))];return characters.length<=import_chunk_HPS4WFBD.
-evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_HPS4WFBD.evidenceChars-1).join("")}\u2026`}function smallFacts(facts){const plain=(0,import_chunk_LXK2ZILE.
-plainValue)(facts,import_chunk_HPS4WFBD.excerptBytes);return JSON.stringify(plain).length<=import_chunk_HPS4WFBD.watchFactsBytes?plain:{truncated:true}}function toEndText({
-changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
-last: ${last}`}
-
-},
-"./chunk-EIXNPHAS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_TKY6YKOA=load("./chunk-TKY6YKOA.js");var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");var import_chunk_C6FFRJ6H=load("./chun\
-k-C6FFRJ6H.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_VYT25W2W=load("./ch\
-unk-VYT25W2W.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./\
-chunk-TEGM7TP5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_TEGM7TP5.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_TEGM7TP5.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_HPS4WFBD.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_HPS4WFBD.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_HPS4WFBD.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_C6FFRJ6H.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
-worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
-import_chunk_C6FFRJ6H.launchWords)(input),notify:await(0,import_chunk_C6FFRJ6H.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.
-durationOrDefault("timeout"),killGraceMs:import_chunk_HPS4WFBD.limits.staffKillGrace.default,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,firstOutputMs:job.
-firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??
-null,onStall:job.onStall??(0,import_chunk_C6FFRJ6H.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.
-dir,baseline:{}}:null,warnings:[...(0,import_chunk_TKY6YKOA.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
-false,credentials:(0,import_chunk_27ANVMUV.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_VYT25W2W.settleLost)(root.folder);const admit=async()=>{
-const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_62DZI7ZE.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_IAVEGIZY.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=(0,import_chunk_TEGM7TP5.nextCommand)(
-root.option,"wait",launched.id,"--until","handback","--timeout","10m");context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.
-worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_C6FFRJ6H.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
-const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
-undoHandback}=await Promise.resolve().then(()=>load("./handback-BGEHT4L2.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
-cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
-root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-RLACFEY3.js"));
-const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
-tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
- --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
-resume!==null)(0,import_chunk_TKY6YKOA.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
-import_chunk_VYT25W2W.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_VYT25W2W.neighbourWarning)(id,(0,import_chunk_VYT25W2W.
-modeOf)(root.folder,id))),told:id=>(0,import_chunk_VYT25W2W.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_TKY6YKOA.
-makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
-if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_6JH5E2PI.requireBase)(words.cwd,base);return part}
-function askedProfile(input){return input.text("profile")}
 
 },
 "./chunk-FO2VSSQU.js": function (module, exports) {
@@ -4399,33 +4452,6 @@ nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||l
 view.id,option):import_chunk_TEGM7TP5.nextCommands.wait(view.id,option)}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
 
 },
-"./chunk-IAVEGIZY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkProgram:()=>checkProgram,policyFault:()=>policyFault,readSettings:()=>readSettings,requirePolicy:()=>requirePolicy,
-tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var policyBytes=1024*1024;function checkProgram(backend,program){
-const version=tellVersion(backend,program);if(version===null||backend.oldest===null||!(0,import_chunk_27ANVMUV.isOlder)(version,backend.oldest))return{version};
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${backend.title} ${version} (${program}): it is too old; needed: ${backend.oldest} or newer`,
-`update it: ${backend.install}`)}function versionWarnings({backend:id,program,version}){const backend=(0,import_chunk_27ANVMUV.findBackend)(id);if(!backend?.oldest||
-(version??null)!==null)return[];const message=`cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;return[{code:"versi\
-on_unknown",message}]}function tellVersion(backend,program){if(backend.oldest===null&&backend.packages.length===0)return null;const version=(0,import_chunk_27ANVMUV.
-versionOf)(program,backend.packages);if(version===null||backend.oldest===null||!(0,import_chunk_27ANVMUV.isOlder)(version,backend.oldest))return version;return(0,
-import_chunk_27ANVMUV.versionOf)(program,backend.packages,{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){const fault=policyFault(backend,
-profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with ${backend.title}: ${fault}`,
-"change its settings, or name another backend or profile with --backend or --profile")}function policyFault(backend,profile,cwd,version=null){const policies=[...backend.
-policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){const fault=faultOf(policy,{profile,version},cwd);if(fault!==null)return fault}
-return null}function faultOf(policy,wanted,cwd){const home=import_chunk_IYTRN2OE.variables.home();if(!policy.inWorkspace&&home===void 0)return`its settings ~/${policy.
-file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?placesOf(cwd):[home]){const file=import_node_path.default.join(place,policy.file);
-for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(policy,wanted,one);if(fault!==null)return fault}}return null}function placesOf(cwd){
-return[...new Set([(0,import_chunk_3S6B2MGW.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){return(0,import_chunk_S7M4UBSY.listNames)(folder).filter(name=>name.
-endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{profile,version},file){const read=readSettings(file);if("fau\
-lt"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.findFault(read.text,profile,version);return fault===
-null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){try{if(!(0,import_chunk_S7M4UBSY.factsOf)(file))
-return{text:null};const read=(0,import_chunk_PGEWSQPR.readRange)((0,import_chunk_S7M4UBSY.realPath)(file),0,policyBytes);if(!read)return{fault:"are no regular f\
-ile"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString("utf8")}}catch(error){return{fault:`\
-cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
-
-},
 "./chunk-MZF46EUA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{requireReachable:()=>requireReachable,seen:()=>seen,signOf:()=>signOf,sizeFacts:()=>sizeFacts,sizeText:()=>sizeText,
 unreachable:()=>unreachable});module.exports=stdin_exports;var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBS\
@@ -4437,31 +4463,6 @@ import_chunk_NVPF5LEY.errnoOf)(error)??"error";if(["EACCES","EPERM","ELOOP","ENA
 ook at ${target} (${code})`};const message=`cannot look at ${target}: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,
 retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}function signOf(facts){return facts?`${facts.inode}-${facts.size}-${facts.modifiedMs}`:
 "missing"}function sizeText(facts){return facts?(0,import_chunk_TFEMYLSK.formatSize)(facts.size):"not there"}
-
-},
-"./chunk-O5WWS3IM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
-requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
-const read=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
-"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
-if(await(0,import_chunk_35TRZJLG.isGenuine)(spec,(0,import_chunk_35TRZJLG.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
-t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
-const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,spec.id);const state=(0,import_chunk_IDC76GR5.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_D67XVZNW.
-isEnded)(state.value)&&!(0,import_chunk_3GM77A5D.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
-if((0,import_chunk_S7M4UBSY.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
- or start the task afresh: ${import_chunk_TEGM7TP5.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
-const backend=(0,import_chunk_27ANVMUV.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
-return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
-cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_TEGM7TP5.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
-for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_IDC76GR5.readSpec)(
-paths),(0,import_chunk_IDC76GR5.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
-id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
-value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
-return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
 
 },
 "./chunk-OIUJ5BRI.js": function (module, exports) {
@@ -4479,25 +4480,31 @@ function sealOf({id},name,word){try{const key=(0,import_chunk_35TRZJLG.readKey)(
 id,name,word},key)}catch{return void 0}}
 
 },
-"./chunk-PCXQSTLY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_EIXNPHAS=load("./chunk-EIXNPHAS.js");
-var import_chunk_HI7WREMA=load("./chunk-HI7WREMA.js");var import_chunk_J6MCGALR=load("./chunk-J6MCGALR.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");
-var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_QVGUELI7.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_QVGUELI7.writerOptions,...import_chunk_QVGUELI7.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_EIXNPHAS.taskOf)(context,input);const words=(0,import_chunk_J6MCGALR.onceWords)(id,input,
-(0,import_chunk_J6MCGALR.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_J6MCGALR.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_HI7WREMA.folderOf)(context,input);const staff=(0,import_chunk_EIXNPHAS.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_EIXNPHAS.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
-
-},
-"./chunk-RLUR2TVE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_6KOJLNLX=load("./chunk-6KOJLNLX.js");
-var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_6KOJLNLX.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_6KOJLNLX.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_IDC76GR5.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+"./chunk-RWEPNHDG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkProgram:()=>checkProgram,policyBytes:()=>policyBytes,policyFault:()=>policyFault,readSettings:()=>readSettings,
+requirePolicy:()=>requirePolicy,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_NOXSBKMC=load(".\
+/chunk-NOXSBKMC.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);if(version===null||backend.oldest===null||
+!(0,import_chunk_NOXSBKMC.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${backend.title} ${version}\
+ (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({backend:id,program,version}){const backend=(0,
+import_chunk_NOXSBKMC.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot tell the version of ${backend.title} (${program}\
+); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){if(backend.oldest===null&&backend.packages.
+length===0)return null;const version=(0,import_chunk_NOXSBKMC.versionOf)(program,backend.packages);if(version===null||backend.oldest===null||!(0,import_chunk_NOXSBKMC.
+isOlder)(version,backend.oldest))return version;return(0,import_chunk_NOXSBKMC.versionOf)(program,backend.packages,{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){
+const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile}\
+ with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend or --profile")}function policyFault(backend,profile,cwd,version=null){
+const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){const fault=faultOf(policy,{profile,version},cwd);
+if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_IYTRN2OE.variables.home();if(!policy.inWorkspace&&home===void 0)
+return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?placesOf(cwd):[home]){const file=import_node_path.default.
+join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(policy,wanted,one);if(fault!==null)return fault}}
+return null}function placesOf(cwd){return[...new Set([(0,import_chunk_3S6B2MGW.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){return(0,import_chunk_S7M4UBSY.
+listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{profile,version},file){
+const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.findFault(read.
+text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){try{if(!(0,
+import_chunk_S7M4UBSY.factsOf)(file))return{text:null};const read=(0,import_chunk_PGEWSQPR.readRange)((0,import_chunk_S7M4UBSY.realPath)(file),0,policyBytes);if(!read)
+return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString("u\
+tf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
 
 },
 "./chunk-RYHA6YX6.js": function (module, exports) {
@@ -4543,6 +4550,54 @@ answer.value);if(!rows)return(0,import_chunk_UP7BMRGJ.unexpected)("gh run list g
 row=>(0,import_chunk_UP7BMRGJ.readRun)(row)??[])}})}
 
 },
+"./chunk-SODVMEVW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_2MEAKZFZ=load("./chun\
+k-2MEAKZFZ.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_EBISFP3O=load("./ch\
+unk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./\
+chunk-TEGM7TP5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_TEGM7TP5.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_TEGM7TP5.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_HPS4WFBD.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_HPS4WFBD.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_HPS4WFBD.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_2MEAKZFZ.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
+worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
+import_chunk_2MEAKZFZ.launchWords)(input),notify:await(0,import_chunk_2MEAKZFZ.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.
+durationOrDefault("timeout"),killGraceMs:import_chunk_HPS4WFBD.limits.staffKillGrace.default,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,firstOutputMs:job.
+firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??
+null,onStall:job.onStall??(0,import_chunk_2MEAKZFZ.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.
+dir,baseline:{}}:null,warnings:[...(0,import_chunk_BQOD3SS7.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
+false,credentials:(0,import_chunk_NOXSBKMC.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_EBISFP3O.settleLost)(root.folder);const admit=async()=>{
+const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_62DZI7ZE.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_RWEPNHDG.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=(0,import_chunk_TEGM7TP5.nextCommand)(
+root.option,"wait",launched.id,"--until","handback","--timeout","10m");context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.
+worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_2MEAKZFZ.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
+undoHandback}=await Promise.resolve().then(()=>load("./handback-DPRNX6FL.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
+root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-RLACFEY3.js"));
+const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
+tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
+ --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
+resume!==null)(0,import_chunk_BQOD3SS7.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_EBISFP3O.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_EBISFP3O.neighbourWarning)(id,(0,import_chunk_EBISFP3O.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_EBISFP3O.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_BQOD3SS7.
+makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
+if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_6JH5E2PI.requireBase)(words.cwd,base);return part}
+function askedProfile(input){return input.text("profile")}
+
+},
 "./chunk-SV4EWY53.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{hookEvents:()=>hookEvents,hookHosts:()=>hookHosts,hookReply:()=>hookReply,hookTrouble:()=>hookTrouble,readHookInput:()=>readHookInput});
 module.exports=stdin_exports;var hookHosts=["claude","codex"];var hookEvents=["Stop","UserPromptSubmit"];var nothingTold={cwd:null,isAgain:false};function readHookInput(text){
@@ -4550,6 +4605,28 @@ let value;try{value=JSON.parse(text)}catch{return nothingTold}if(typeof value!==
 "string"&&cwd.startsWith("/")&&cwd.length<=4096&&!cwd.includes("\0");return{cwd:isPath?cwd:null,isAgain:stop_hook_active===true}}function hookReply(event,text){
 return event==="Stop"?{systemMessage:text}:{hookSpecificOutput:{hookEventName:event,additionalContext:text}}}function hookTrouble(reason){return{systemMessage:`\
 job-companion: the hook could not look at the jobs: ${reason}`}}
+
+},
+"./chunk-SWXOXXMW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_RWEPNHDG=load(
+"./chunk-RWEPNHDG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin(
+"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
+backends);const found=import_chunk_NOXSBKMC.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
+backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_NOXSBKMC.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
+map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
+import_chunk_RWPWOFIF.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_RWEPNHDG.tellVersion)(backend,program);
+const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_NOXSBKMC.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
+const fault=backend.profiles[profile]===null?null:(0,import_chunk_RWEPNHDG.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
+some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
+null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
+usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_IYTRN2OE.variables.home();const files=signIn.files.filter(file=>home!==
+void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_IYTRN2OE.variables.isSet(
+name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
+_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_S7M4UBSY.exists)(file))return false;try{const text=(0,import_chunk_PGEWSQPR.readText)((0,import_chunk_S7M4UBSY.
+realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
+const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
+map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_S7M4UBSY.exists)??null}
 
 },
 "./chunk-TFOPI4LY.js": function (module, exports) {
@@ -4565,115 +4642,6 @@ const{dir,newest}=look.standing;const lost=`the hand-back folder ${dir} cannot b
 iles were handed back that those after ${newest} are not told; they lie in ${dir}`;const warnings=[...trouble===null?[]:[{code:"handback_unseen",message:lost}],
 ...look.isFull?[{code:"handback_many",message:many}]:[]];const isKnown=({code})=>known.some(one=>one.code===code);return[...known,...warnings.filter(one=>!isKnown(
 one))]}
-
-},
-"./chunk-TKY6YKOA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
-module.exports=stdin_exports;var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_7U2475D5=load(
-"./chunk-7U2475D5.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_CM5GR4UR=load(
-"./chunk-CM5GR4UR.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_VQZH6OHM.rootPaths)(root).
-config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
-uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind!==
-"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
-const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_CM5GR4UR.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_CM5GR4UR.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_CM5GR4UR.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_ZBYD4L2R.readUserConfig)();const narrowing=readNarrowing(
-words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
-words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
-words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_7U2475D5.userConfigFile)()??"your config"},{restrict:narrowing.
-restrict,file:(0,import_chunk_VQZH6OHM.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
-profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
-name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
-ment"?(0,import_chunk_27ANVMUV.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
- task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_IAVEGIZY.checkProgram)(
-backend,program);(0,import_chunk_IAVEGIZY.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
-program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
-(0,import_chunk_CM5GR4UR.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
-model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
-fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_27ANVMUV.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
-terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
-{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
-config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_27ANVMUV.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
-...own}};const backend=(0,import_chunk_27ANVMUV.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
-const found=import_chunk_27ANVMUV.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_RWPWOFIF.findProgram)(program,cwd)!==void 0));if(found.
-length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
-length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_TEGM7TP5.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_27ANVMUV.backends.map(backend=>backend.
-id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_IYTRN2OE.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_HCKID2IT.listActive)(folder)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(folder,id);const spec=(0,import_chunk_IDC76GR5.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_IDC76GR5.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_VYT25W2W.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_TEGM7TP5.nextCommands.wait(id,option))}}
-
-},
-"./chunk-TOFCZK2N.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});module.exports=
-stdin_exports;var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chun\
-k-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./ch\
-unk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./\
-chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("\
-./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
-return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_HCKID2IT.
-listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_VQZH6OHM.
-jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.
-id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
-const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
-const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const condition=workerOf(paths)==="alive"?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
-memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
-import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_35TRZJLG.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
-function look(root,id){try{const view=(0,import_chunk_D67XVZNW.inspect)(root,id);return(0,import_chunk_D67XVZNW.isEnded)(view.state)?void 0:(0,import_chunk_D67XVZNW.
-conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
-if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_7RGJWFCL.isSettleable)(condition)||!memory.
-unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_IDC76GR5.
-readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_35TRZJLG.isGenuine)(read.value,(0,import_chunk_35TRZJLG.readKey)());const its=isOurs?
-poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_35TRZJLG.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[
-(0,import_chunk_IDC76GR5.readWorker)(paths),(0,import_chunk_IDC76GR5.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.
-worker):"dead");return["alive","unknown"].find(one=>seen.includes(one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(
-paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=
-import_chunk_HPS4WFBD.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.
-set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_HPS4WFBD.leaseMs}function forgetGone(memory,active){const there=new Set(active);
-for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
-
-},
-"./chunk-U3D6QXUU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_IAVEGIZY=load(
-"./chunk-IAVEGIZY.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin(
-"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
-backends);const found=import_chunk_27ANVMUV.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
-backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_27ANVMUV.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
-map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
-import_chunk_RWPWOFIF.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_IAVEGIZY.tellVersion)(backend,program);
-const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_27ANVMUV.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
-const fault=backend.profiles[profile]===null?null:(0,import_chunk_IAVEGIZY.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
-some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
-null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
-usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_IYTRN2OE.variables.home();const files=signIn.files.filter(file=>home!==
-void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_IYTRN2OE.variables.isSet(
-name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
-_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_S7M4UBSY.exists)(file))return false;try{const text=(0,import_chunk_PGEWSQPR.readText)((0,import_chunk_S7M4UBSY.
-realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
-const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
-map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_S7M4UBSY.exists)??null}
 
 },
 "./chunk-UJEZBA3B.js": function (module, exports) {
@@ -4809,6 +4777,82 @@ const words2=["pr","checks",String(number),"--repo",repo,"--json","name,state,bu
 "answer")return/no (?:checks|commit)/i.test(answer.message)?[]:answer;return rowsOf(answer.value)?.map(readCheck)??unexpected("gh pr checks gave no list")}
 
 },
+"./chunk-USG2OCHW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{planHooks:()=>planHooks,surveyHooks:()=>surveyHooks});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("\
+./chunk-SV4EWY53.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");var import_node_buffer=require("node:buffer");var import_node_path2=builtin("node:path");function findLoss(text){if(text.trim()==="")return null;const written=JSON.
+stringify(JSON.parse(text));let at=0;let isInString=false;for(let read2=0;read2<text.length;read2+=1){const sign=text[read2];if(!isInString&&" 	\r\n".includes(sign))
+continue;if(sign!==written[at])return lineOf(text,read2);at+=1;if(sign==='"')isInString=!isInString;if(sign!=="\\")continue;read2+=1;if(text[read2]!==written[at])
+return lineOf(text,read2);at+=1}return null}function printLike(value,old){if(old===null||old.trim()===""||old.trim()==="{}")return`${JSON.stringify(value,null,2)}\
+
+`;const isOneLine=!old.trim().includes("\n");const indent=isOneLine?0:/^\s*\{\s*?\n([ \t]+)"/.exec(old)?.[1]??2;const text=`${JSON.stringify(value,null,indent)}${old.
+endsWith("\n")?"\n":""}`;return/^[^\n]*\r\n/.test(old)?text.replaceAll("\n","\r\n"):text}function lineOf(text,at){return text.slice(0,at).split("\n").length}var hostLimitSeconds=5;
+var quietly="2>/dev/null || :";var ownEnd=` hook (${import_chunk_SV4EWY53.hookHosts.join("|")}) (${import_chunk_SV4EWY53.hookEvents.join("|")}) 2>/dev/null \\|\\|\
+ :`;var own=new RegExp(`${ownEnd}$`);var mark="\uFEFF";function hookCommand(self,host,event){return`${(0,import_chunk_GEPPUING.quoteWords)([...self,"hook",host,
+event])} ${quietly}`}function bareCommand(command){return command.slice(0,-quietly.length).trimEnd()}function findOwnHooks(text){const{hooks}=parse(text);return Object.
+entries(hooks).flatMap(([event,groups])=>groups.flatMap(group=>handlersOf(group).filter(isOwn)).map(({command})=>({event,command:`${command}`})))}function addHooks(text,host,self){
+const{all,hooks}=text===null?{all:{},hooks:{}}:parse(text);const changes=[];const result={...hooks};for(const event of import_chunk_SV4EWY53.hookEvents){const command=hookCommand(
+self,host,event);const groups=result[event]??[];const there=groups.flatMap(group=>handlersOf(group).filter(isOwn));if(there.length===1&&there[0]?.command===command)
+continue;changes.push(`hooks.${event}: ${there.length===0?"adds":"now"} ${command}`);const handler={type:"command",command,timeout:hostLimitSeconds};result[event]=
+[...withoutOwn(groups),{hooks:[handler]}]}return{text:changes.length===0?text:print({...all,hooks:result},text),changes}}function removeHooks(text){const{all,hooks}=parse(
+text);const found=findOwnHooks(text);if(found.length===0)return{text,changes:[]};const left=Object.entries(hooks).map(([event,groups])=>[event,withoutOwn(groups),
+groups.length>0]).filter(([,groups,hadSome])=>groups.length>0||!hadSome).map(([event,groups])=>[event,groups]);const rest={...all,hooks:Object.fromEntries(left)};
+if(left.length===0)delete rest.hooks;const changes=found.map(({event,command})=>`hooks.${event}: takes away ${command}`);return{text:Object.keys(rest).length===
+0?null:print(rest,text),changes}}function hookBlock(host,self){return addHooks(null,host,self).text}function mentionsOwn(text){return new RegExp(ownEnd).test(text)}
+function areHooksOff(text){return parse(text).all.disableAllHooks===true}function withoutOwn(groups){return groups.flatMap(group=>{const handlers=handlersOf(group);
+const left=handlers.filter(handler=>!isOwn(handler));if(left.length===handlers.length)return[group];return left.length===0?[]:[{...group,hooks:left}]})}function isOwn({
+type,command}){return type==="command"&&typeof command==="string"&&own.test(command)}function handlersOf(group){return Array.isArray(group.hooks)?group.hooks.filter(
+isObject):[]}function parse(text){if(text.trim()===""&&!text.startsWith(mark))return{all:{},hooks:{}};if(text.startsWith(mark))throw new Error("it begins with a\
+ byte order mark; allowed is UTF-8 without one");let all;try{all=JSON.parse(text)}catch{throw new Error(`it is no JSON: ${(0,import_chunk_35CMASYX.jsonFault)(text)}\
+; allowed is JSON without comments and trailing commas`)}if(!isObject(all))throw new Error("it is no JSON object");const hooks=all.hooks??{};if(!isObject(hooks))
+throw new Error('its "hooks" is no object');for(const[event,groups]of Object.entries(hooks))if(!Array.isArray(groups)||!groups.every(isObject))throw new Error(`\
+its "hooks.${event}" is no list of objects`);return{all,hooks}}function isObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}function print(value,old){
+const line=old===null?null:findLoss(old);if(line!==null)throw new Error(`line ${line} would not be the same when it is written again; allowed is JSON without do\
+ubled keys, numbers of more digits than a double holds, and needless escapes`);return printLike(value,old)}function readToEdit(file,followsLink,limit){const result={
+text:null,fault:null,linkTo:null,isHidden:false};try{return read(result,file,followsLink,limit)}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error)??
+"error";if(code==="ENOENT")return{...result,fault:"it is a link that leads to nothing; allowed is a regular file"};return{...result,fault:`it cannot be read (${code}\
+)`,isHidden:true}}}function read(result,file,followsLink,limit){const folder=import_node_path2.default.dirname(file);const folderFacts=(0,import_chunk_S7M4UBSY.
+factsOf)(folder);if(folderFacts&&folderFacts.kind!=="folder"&&!followsLink)result.fault=`${folder} is no folder of its own; allowed is one that is no link, for \
+a repository can bring a link along`;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return result;const target=facts.kind==="link"?(0,import_chunk_S7M4UBSY.
+realPath)(file):file;if(facts.kind==="link"){result.linkTo=target;if(!followsLink)result.fault??="it is a link; allowed is a regular file, for a repository can \
+bring a link along"}const behind=(0,import_chunk_S7M4UBSY.factsOf)(target);const found=behind?.kind==="file"?(0,import_chunk_PGEWSQPR.readRange)(target,0,limit):
+void 0;if(!found)return{...result,fault:result.fault??"it is no regular file"};if(behind?.uid!==process.getuid?.())result.fault??="it is not yours; allowed is a\
+ file of your own";if(found.size>limit)return{...result,fault:`it is too large (${found.size} bytes); allowed are ${limit}`,isHidden:true};if(!(0,import_node_buffer.
+isUtf8)(found.bytes))result.fault??="it is no UTF-8; allowed is JSON in UTF-8";return{...result,text:found.bytes.toString("utf8")}}function placesOf(folder){const home=import_chunk_IYTRN2OE.
+variables.home();const own2=(base,name)=>base??(home===void 0?void 0:import_node_path.default.join(home,name));const user=[["claude",own2(import_chunk_IYTRN2OE.
+variables.claudeFolder(),".claude"),"settings.json"],["codex",own2(import_chunk_IYTRN2OE.variables.codexFolder(),".codex"),"hooks.json"]];return[{host:"claude",
+scope:"worktree",file:import_node_path.default.join(folder,".claude/settings.local.json")},...user.flatMap(([host,base,name])=>base===void 0?[]:[{host,scope:"us\
+er",file:import_node_path.default.join(base,name)}])]}function planHooks(folder,host,isForUser){const places=placesOf(folder);if(host===null)return places.flatMap(
+place2=>planRemoval(place2));const scope=host==="codex"||isForUser?"user":"worktree";const place=places.find(one=>one.host===host&&one.scope===scope);if(!place)
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find the settings of ${host}: HOME is not set`);const elsewhere=places.find(one=>one.host===host&&
+one.scope==="user");if(scope==="worktree"&&elsewhere&&findHooks(elsewhere)?.problem===null)return[];const self=[(0,import_chunk_VQZH6OHM.nodeFile)(),(0,import_chunk_VQZH6OHM.
+companionFile)()];const byHand=`put this into ${place.file} yourself, each entry beside what is there:
+${hookBlock(host,self).trimEnd()}`;const edits=planEdit(place,text=>addHooks(text,host,self),byHand);if(host!=="codex")return edits;const trust="codex runs a ne\
+w hook only after you have trusted it there: /hooks";return edits.map(edit=>({...edit,changes:[...edit.changes,trust]}))}function surveyHooks(folder){return placesOf(
+folder).flatMap(place=>findHooks(place)??[])}function findHooks(place){const read2=(0,import_chunk_RWEPNHDG.readSettings)(place.file);if("fault"in read2||read2.
+text===null)return null;try{const found=findOwnHooks(read2.text);if(found.length===0)return null;const areOff=areHooksOff(read2.text);const again=[place.host,...place.
+host==="claude"&&place.scope==="user"?["--user"]:[]];return{...place,events:found.map(({event})=>event),problem:areOff?"its disableAllHooks is on, so no hook ru\
+ns":problemOf(found),next:["setup","--hooks",...areOff?["none"]:again,"--apply"]}}catch{return null}}function problemOf(found){const missing=import_chunk_SV4EWY53.
+hookEvents.find(event=>!found.some(one=>one.event===event));if(missing!==void 0)return`the hook for ${missing} is missing`;for(const{command}of found){const split=(0,
+import_chunk_FY7PDRQG.splitWords)(bareCommand(command));const gone="words"in split?split.words.slice(0,2).find(word=>!(0,import_chunk_S7M4UBSY.exists)(word)):command;
+if(gone!==void 0)return`the hook names ${gone}, which is not there`}return null}function planRemoval(place){const{text,isHidden}=readPlace(place);if(text===null?
+!isHidden:!mentionsOwn(text))return[];const byHand=`take the hooks whose command ends with "hook ${place.host} EVENT 2>/dev/null || :" out of ${place.file} your\
+self`;return planEdit(place,old=>old===null?{text:old,changes:[]}:removeHooks(old),byHand)}function readPlace({file,scope}){return readToEdit(file,scope==="user",
+import_chunk_RWEPNHDG.policyBytes)}function planEdit(place,change,byHand){const{file,scope}=place;const read2=readPlace(place);if(read2.text===null&&read2.fault!==
+null)throw refused(file,read2.fault,byHand);let made;try{made=change(read2.text)}catch(error){throw refused(file,read2.fault??(0,import_chunk_NVPF5LEY.messageOf)(
+error),byHand)}const{changes}=made;if(changes.length===0)return[];if(read2.fault!==null)throw refused(file,read2.fault,byHand);if(read2.linkTo!==null)changes.unshift(
+`it is a link: what is changed is ${read2.linkTo}`);const after=made.text??(file.endsWith("settings.json")?"{}\n":null);const edit={file,before:read2.text,after,
+followsLink:scope==="user",isState:false,changes};return[scope==="user"?edit:{...edit,copyBase:copyBaseOf(file)}]}function copyBaseOf(file){const own2=(0,import_chunk_IYTRN2OE.
+dataFolder)();if(own2===void 0)throw refused(file,"there is no place for a copy: HOME and XDG_STATE_HOME are not set","set HOME");const folder=(0,import_chunk_ST5INGPI.
+realPlace)(import_node_path.default.dirname(file));const hash=Buffer.from((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(folder))).toString("hex");const place=import_node_path.
+default.basename(import_node_path.default.dirname(folder)).replace(/[^A-Za-z0-9._-]+/g,"-");return import_node_path.default.join(own2,"settings-copies",`${place.
+slice(0,40)}-${hash.slice(0,8)}`,import_node_path.default.basename(file))}function refused(file,why,next){return new import_chunk_NVPF5LEY.FaultError("preflight",
+`cannot change the settings ${file}: ${why}`,next)}
+
+},
 "./chunk-W2PSJVLC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
 module.exports=stdin_exports;var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_UNGYPAP3=load(
@@ -4868,6 +4912,32 @@ open.map(({view})=>view.id):owner===null?[]:["--owner",owner];return(0,import_ch
 ...open))}
 
 },
+"./chunk-WTR2WHDZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_3WHUXXCN=load(
+"./chunk-3WHUXXCN.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function parseClaims(answer){
+const found=findBlock(answer);if(found==="none")return blockFault("NO_BLOCK","it holds no completion block (a fenced block that begins with ```completion)");if(found===
+"unclosed")return blockFault("UNCLOSED_FENCE","its last completion block is not closed");const bytes=(0,import_chunk_LXK2ZILE.byteLength)(found.text);if(bytes>import_chunk_HPS4WFBD.
+claimsBytes)return blockFault("OVERSIZED_BLOCK",`its completion block has ${bytes} bytes; at most ${import_chunk_HPS4WFBD.claimsBytes}`);return parseBlock(found.
+text)}function blockFault(code,message,fieldPath=null){return{kind:"fault",error:{code,message,fieldPath}}}function parseBlock(text){let value;try{value=JSON.parse(
+text)}catch{const reason=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_35CMASYX.jsonFault)(text)??""),240);return blockFault(
+"MALFORMED_JSON",`the JSON of its completion block does not parse: ${reason}`)}try{return{kind:"ok",claims:(0,import_chunk_JKM3JFER.readClaims)(value)}}catch(error){
+if(!(error instanceof import_chunk_JKM3JFER.SchemaFault))throw error;const where=error.fieldPath===""?"the completion block":error.fieldPath;return blockFault("\
+SCHEMA_VIOLATION",`${where} is not as it must be: ${error.message}`,error.fieldPath)}}function findBlock(answer){let found="none";let open;for(const{line,from,next}of(0,
+import_chunk_3WHUXXCN.linesOf)(answer)){const fence=(0,import_chunk_3WHUXXCN.fenceOf)(line);if(!fence)continue;if(open&&(0,import_chunk_3WHUXXCN.closes)(fence,open)){
+const text=answer.slice(open.from,from).trim();if(isCompletion(open)||isJson(open)&&namesSchema(text))found={text};open=void 0}else if(!open||isCompletion(fence)&&
+fence.mark===open.mark&&fence.length>=open.length){open={...fence,from:next}}}if(open&&(isCompletion(open)||isJson(open)&&namesSchema(answer.slice(open.from))))
+return"unclosed";return found}function isCompletion({info}){return/^completion$/i.test(info)}function isJson({info}){return/^json$/i.test(info)}function namesSchema(text){
+return/^\s*\{/.test(text)&&/"schema"\s*:\s*"pi-completion\//.test(text)}function claimsOf(view){const{spec}=view;if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))
+return blockFault("NO_BLOCK","it is not finished");if(view.damage!==null||spec===null)return blockFault("NO_BLOCK","its record cannot be read");if(spec.kind!=="\
+staff"&&spec.kind!=="run")return blockFault("NO_BLOCK",`a ${spec.kind} claims nothing: it has no answer`);const answer=spec.kind==="run"?endOf(view.paths.output,
+import_chunk_HPS4WFBD.claimedOutputBytes):answerOf(view,spec);return answer===null?blockFault("NO_BLOCK","it has no final answer"):parseClaims(answer)}function answerOf({
+paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chunk_HPS4WFBD.claimedAnswerBytes);if((0,import_chunk_3WHUXXCN.backendOf)(spec)?.answerFrom===
+"stdout")return endOf(paths.output,import_chunk_HPS4WFBD.claimedAnswerBytes);return replayed(spec,paths)}function replayed(spec,paths){const{answer}=(0,import_chunk_3WHUXXCN.
+replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){const text=(0,import_chunk_PGEWSQPR.readRange)(file,-bytes,bytes)?.
+bytes.toString("utf8")??"";return text.trim()===""?null:text}
+
+},
 "./chunk-XFBNWBRB.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{labelled:()=>labelled,wrap:()=>wrap});module.exports=stdin_exports;function wrap(text,width){const lines=[""];for(const word of text.
 split(" ")){const last=lines.at(-1);if(last!==""&&last.length+1+word.length>width)lines.push(word);else lines[lines.length-1]=last===""?word:`${last} ${word}`}return lines}
@@ -4875,51 +4945,17 @@ var usualWidth=14;function labelled(label,text,labelWidth=usualWidth){return tex
 0?label:"").padEnd(labelWidth)}${line}`.trimEnd())}
 
 },
-"./chunk-Z3OQOEQA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{planHooks:()=>planHooks,surveyHooks:()=>surveyHooks});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("\
-./chunk-SV4EWY53.js");var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var hostLimitSeconds=5;var quietly="2>/de\
-v/null || :";var own=new RegExp(` hook (${import_chunk_SV4EWY53.hookHosts.join("|")}) (${import_chunk_SV4EWY53.hookEvents.join("|")}) 2>/dev/null \\|\\| :$`);function hookCommand(self,host,event){
-return`${(0,import_chunk_GEPPUING.quoteWords)([...self,"hook",host,event])} ${quietly}`}function bareCommand(command){return command.slice(0,-quietly.length).trimEnd()}
-function findOwnHooks(text){const{hooks}=parse(text);return Object.entries(hooks).flatMap(([event,groups])=>groups.flatMap(group=>handlersOf(group).filter(isOwn)).
-map(({command})=>({event,command:`${command}`})))}function addHooks(text,host,self){const{all,hooks}=text===null?{all:{},hooks:{}}:parse(text);const changes=[];
-const result={...hooks};for(const event of import_chunk_SV4EWY53.hookEvents){const command=hookCommand(self,host,event);const groups=result[event]??[];const there=groups.
-flatMap(group=>handlersOf(group).filter(isOwn));if(there.length===1&&there[0]?.command===command)continue;changes.push(`hooks.${event}: ${there.length===0?"adds":
-"now"} ${command}`);const handler={type:"command",command,timeout:hostLimitSeconds};result[event]=[...withoutOwn(groups),{hooks:[handler]}]}return{text:changes.
-length===0?text:print({...all,hooks:result},text),changes}}function removeHooks(text){const{all,hooks}=parse(text);const found=findOwnHooks(text);if(found.length===
-0)return{text,changes:[]};const left=Object.entries(hooks).map(([event,groups])=>[event,withoutOwn(groups),groups.length>0]).filter(([,groups,hadSome])=>groups.
-length>0||!hadSome).map(([event,groups])=>[event,groups]);const rest={...all,hooks:Object.fromEntries(left)};if(left.length===0)delete rest.hooks;const changes=found.
-map(({event,command})=>`hooks.${event}: takes away ${command}`);return{text:Object.keys(rest).length===0?null:print(rest,text),changes}}function areHooksOff(text){
-return parse(text).all.disableAllHooks===true}function withoutOwn(groups){return groups.flatMap(group=>{const handlers=handlersOf(group);const left=handlers.filter(
-handler=>!isOwn(handler));if(left.length===handlers.length)return[group];return left.length===0?[]:[{...group,hooks:left}]})}function isOwn({type,command}){return type===
-"command"&&typeof command==="string"&&own.test(command)}function handlersOf(group){return Array.isArray(group.hooks)?group.hooks.filter(isObject):[]}function parse(text){
-let all;try{all=JSON.parse(text)}catch{throw new Error("it is no JSON")}if(!isObject(all))throw new Error("it is no JSON object");const hooks=all.hooks??{};if(!isObject(
-hooks))throw new Error('its "hooks" is no object');for(const[event,groups]of Object.entries(hooks))if(!Array.isArray(groups)||!groups.every(isObject))throw new Error(
-`its "hooks.${event}" is no list of objects`);return{all,hooks}}function isObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}function print(value,old){
-const indent=/^\s*\{\r?\n([ \t]+)"/.exec(old??"")?.[1]??2;return`${JSON.stringify(value,null,indent)}
-`}function placesOf(folder){const home=import_chunk_IYTRN2OE.variables.home();const own2=(base,name)=>base??(home===void 0?void 0:import_node_path.default.join(
-home,name));const user=[["claude",own2(import_chunk_IYTRN2OE.variables.claudeFolder(),".claude"),"settings.json"],["codex",own2(import_chunk_IYTRN2OE.variables.
-codexFolder(),".codex"),"hooks.json"]];return[{host:"claude",scope:"worktree",file:import_node_path.default.join(folder,".claude/settings.local.json")},...user.
-flatMap(([host,base,name])=>base===void 0?[]:[{host,scope:"user",file:import_node_path.default.join(base,name)}])]}function planHooks(folder,host,isForUser){const places=placesOf(
-folder);if(host===null)return places.flatMap(place2=>planEdit(place2,text=>removal(text)));const scope=host==="codex"||isForUser?"user":"worktree";const place=places.
-find(one=>one.host===host&&one.scope===scope);if(!place)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find the settings of ${host}: HOME is not\
- set`);const elsewhere=places.find(one=>one.host===host&&one.scope==="user");if(scope==="worktree"&&elsewhere&&findHooks(elsewhere)?.problem===null)return[];if(scope===
-"worktree"&&!isOwnFolder(import_node_path.default.dirname(place.file)))throw refused(place.file,`${import_node_path.default.dirname(place.file)} is no folder of\
- its own`);const edits=planEdit(place,text=>addHooks(text,host,[(0,import_chunk_VQZH6OHM.nodeFile)(),(0,import_chunk_VQZH6OHM.companionFile)()]));if(host!=="cod\
-ex")return edits;const trust="codex runs a new hook only after you have trusted it there: /hooks";return edits.map(edit=>({...edit,changes:[...edit.changes,trust]}))}
-function surveyHooks(folder){return placesOf(folder).flatMap(place=>findHooks(place)??[])}function findHooks(place){const read=(0,import_chunk_IAVEGIZY.readSettings)(
-place.file);if("fault"in read||read.text===null)return null;try{const found=findOwnHooks(read.text);if(found.length===0)return null;const areOff=areHooksOff(read.
-text);const again=[place.host,...place.host==="claude"&&place.scope==="user"?["--user"]:[]];return{...place,events:found.map(({event})=>event),problem:areOff?"i\
-ts disableAllHooks is on, so no hook runs":problemOf(found),next:["setup","--hooks",...areOff?["none"]:again,"--apply"]}}catch{return null}}function problemOf(found){
-const missing=import_chunk_SV4EWY53.hookEvents.find(event=>!found.some(one=>one.event===event));if(missing!==void 0)return`the hook for ${missing} is missing`;for(const{
-command}of found){const split=(0,import_chunk_FY7PDRQG.splitWords)(bareCommand(command));const gone="words"in split?split.words.slice(0,2).find(word=>!(0,import_chunk_S7M4UBSY.
-exists)(word)):command;if(gone!==void 0)return`the hook names ${gone}, which is not there`}return null}function planEdit({file,scope},change){const read=(0,import_chunk_IAVEGIZY.
-readSettings)(file);if("fault"in read)throw refused(file,`they ${read.fault}`);let made;try{made=change(read.text)}catch(error){throw refused(file,(0,import_chunk_NVPF5LEY.
-messageOf)(error))}const{changes}=made;if(changes.length===0)return[];const after=made.text??(file.endsWith("settings.json")?"{}\n":null);return[{file,before:read.
-text,after,followsLink:scope==="user",isState:false,changes}]}function removal(text){return text===null?{text,changes:[]}:removeHooks(text)}function isOwnFolder(folder){
-const facts=(0,import_chunk_S7M4UBSY.factsOf)(folder);return!facts||facts.kind==="folder"}function refused(file,why){return new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot change the settings ${file}: ${why}`)}
+"./chunk-YVOJJNLP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_SODVMEVW=load("./chunk-SODVMEVW.js");
+var import_chunk_EIOTDO57=load("./chunk-EIOTDO57.js");var import_chunk_UJJQQRZ2=load("./chunk-UJJQQRZ2.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");
+var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_QVGUELI7.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_QVGUELI7.writerOptions,...import_chunk_QVGUELI7.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_SODVMEVW.taskOf)(context,input);const words=(0,import_chunk_UJJQQRZ2.onceWords)(id,input,
+(0,import_chunk_UJJQQRZ2.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_UJJQQRZ2.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_EIOTDO57.folderOf)(context,input);const staff=(0,import_chunk_SODVMEVW.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_SODVMEVW.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-ZBYD4L2R.js": function (module, exports) {
@@ -5269,26 +5305,26 @@ function placeOf({pr,expression},repo){const what=pr===null?`@${/^[0-9a-f]{40}/.
 ""}${what}`}
 
 },
-"./claims-reply-GEKFMFOY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{tellClaims:()=>tellClaims});module.exports=stdin_exports;var import_chunk_AER66QNR=load("./chunk-AER66QNR.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_Z24IL3SE=load("./chunk-Z24IL3SE.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_JKM3JFER=load(
+"./claims-reply-TSUV5AKY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{tellClaims:()=>tellClaims});module.exports=stdin_exports;var import_chunk_WTR2WHDZ=load("./chunk-WTR2WHDZ.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_JKM3JFER=load(
 "./chunk-JKM3JFER.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellClaims(view){const parsed=(0,
-import_chunk_AER66QNR.claimsOf)(view);const own=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);if(parsed.kind==="ok")return{code:own,out:printable(parsed.
+import_chunk_WTR2WHDZ.claimsOf)(view);const own=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);if(parsed.kind==="ok")return{code:own,out:printable(parsed.
 claims)};const{error}=parsed;const code=own===import_chunk_6PFAPK5K.exitCodes.done?import_chunk_6PFAPK5K.exitCodes.unsuccessful:own;return{code,out:printable({error}),
 notes:[`${view.id}: ${error.code}: ${error.message}`]}}function printable(value){const escaped=found=>`\\u${found.charCodeAt(0).toString(16).padStart(4,"0")}`;return`${JSON.
 stringify(value).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,escaped)}
 `}
 
 },
-"./clean-SGDUIVO7.js": function (module, exports) {
+"./clean-5QZOEEJ3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
@@ -5304,7 +5340,7 @@ worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its wor
 0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,
 import_chunk_CO45A6DL.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_S7M4UBSY.exists)(root))return void 0;try{if(!(0,import_chunk_CO45A6DL.
 checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_HCKID2IT.listActive)(root),...(0,import_chunk_HCKID2IT.listJobs)(root)])){if(!(0,import_chunk_S7M4UBSY.
-exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_7RGJWFCL.refresh)(root,id));if(why!==void 0)return`its\
+exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_CUMVFVM3.refresh)(root,id));if(why!==void 0)return`its\
  worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
 Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_D67XVZNW.isEnded)(
 view.state))return"it is live";if(!(0,import_chunk_OIULTO2Y.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
@@ -5316,7 +5352,7 @@ root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_35TRZ
 branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
 return(0,import_chunk_HCKID2IT.listJobs)(root).filter(id=>{const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
-root);let finished=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const view=await(0,import_chunk_7RGJWFCL.refresh)(root,id);const why=!(0,import_chunk_D67XVZNW.
+root);let finished=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const view=await(0,import_chunk_CUMVFVM3.refresh)(root,id);const why=!(0,import_chunk_D67XVZNW.
 isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_CQRAUG2K.isAwaited)(root,id)?"somebody waits for i\
 t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_OIULTO2Y.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
 if((0,import_chunk_D67XVZNW.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
@@ -5394,16 +5430,16 @@ return{kind:"fault",cause:"tool_missing",message:`cannot run ${program}: ${why}`
 import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().split("\n").at(-1)?.trim();if(line)return line}return""}
 
 },
-"./conclude-asked-TNSLHJXP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_EJJGPMX5.concludeAsked});module.exports=stdin_exports;var import_chunk_EJJGPMX5=load(
-"./chunk-EJJGPMX5.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_6KOJLNLX=load(
-"./chunk-6KOJLNLX.js");var import_chunk_HBGI7SZ3=load("./chunk-HBGI7SZ3.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_Z24IL3SE=load(
-"./chunk-Z24IL3SE.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load(
-"./chunk-27ANVMUV.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
+"./conclude-asked-I3Y3E2ES.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_6RWRYCIQ.concludeAsked});module.exports=stdin_exports;var import_chunk_6RWRYCIQ=load(
+"./chunk-6RWRYCIQ.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_WRRFL54E=load(
+"./chunk-WRRFL54E.js");var import_chunk_4HEP4WCQ=load("./chunk-4HEP4WCQ.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load(
+"./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
 "./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
 "./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_N263NSQQ=load(
 "./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
@@ -5424,18 +5460,18 @@ exports=stdin_exports;var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var 
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-VF7SP7JM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_O5WWS3IM=load("./chunk-O5WWS3IM\
-.js");var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_EIXNPHAS=load("./chunk-EIXNPHAS.js");var import_chunk_TKY6YKOA=load("./chunk-TKY6YK\
-OA.js");var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");var import_chunk_HI7WREMA=load("./chunk-HI7WREMA.js");var import_chunk_JQULCF4C=load("./chunk-JQUL\
-CF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J6MCGALR=load("./chunk-J6MCGALR.js");var import_chunk_C6FFRJ6H=load("./chunk-C6\
-FFRJ6H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-\
+"./continue-HPO7A3KR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_B4HLXZHB=load("./chunk-B4HLXZHB\
+.js");var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_SODVMEVW=load("./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3S\
+S7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_EIOTDO57=load("./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQUL\
+CF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load("./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2M\
+EAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-\
 FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chun\
 k-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./ch\
 unk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./\
-chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_CM5GR4UR=load("\
+chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("\
 ./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
@@ -5450,27 +5486,27 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
  conversation that a job of this worktree recorded"},...import_chunk_QVGUELI7.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
 f the earlier job)"},share:import_chunk_QVGUELI7.writerOptions.share,...import_chunk_QVGUELI7.launchOptions},notes:"Backend, mode, model, profile and folder are\
  those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "\
-Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const prompt=await(0,import_chunk_EIXNPHAS.taskOf)(
-context,input);const words=(0,import_chunk_J6MCGALR.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_J6MCGALR.folderSaid)(context,input):null,prompt);
-const repeated=await(0,import_chunk_J6MCGALR.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_O5WWS3IM.
-requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_O5WWS3IM.conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?
+Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const prompt=await(0,import_chunk_SODVMEVW.taskOf)(
+context,input);const words=(0,import_chunk_UJJQQRZ2.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_UJJQQRZ2.folderSaid)(context,input):null,prompt);
+const repeated=await(0,import_chunk_UJJQQRZ2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_B4HLXZHB.
+requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_B4HLXZHB.conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?
 "no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.
-id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_HI7WREMA.folderOf)(context,input):(0,import_chunk_O5WWS3IM.requireFolder)(parent,
-"continue",root.option);(0,import_chunk_O5WWS3IM.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_TKY6YKOA.makeStaffPart)({mode:staff.mode,
-stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_EIXNPHAS.askedProfile)(
+id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_EIOTDO57.folderOf)(context,input):(0,import_chunk_B4HLXZHB.requireFolder)(parent,
+"continue",root.option);(0,import_chunk_B4HLXZHB.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_BQOD3SS7.makeStaffPart)({mode:staff.mode,
+stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_SODVMEVW.askedProfile)(
 input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue \
 a conversation of ${staff.backend} with ${part.backend}`,import_chunk_TEGM7TP5.nextCommands.restart(parent.id,root.option));context.tell(`continues ${parent.id}\
- (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_O5WWS3IM.earlierOf)(root.folder,part.backend,resume);
-if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_EIXNPHAS.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
-import_chunk_O5WWS3IM.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("\
+ (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_B4HLXZHB.earlierOf)(root.folder,part.backend,resume);
+if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_SODVMEVW.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
+import_chunk_B4HLXZHB.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("\
 conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??
-null})}};async function instead(root,parent){const{state}=await(0,import_chunk_7RGJWFCL.refresh)(root.folder,parent.id);if(!(0,import_chunk_D67XVZNW.isEnded)(state))
+null})}};async function instead(root,parent){const{state}=await(0,import_chunk_CUMVFVM3.refresh)(root.folder,parent.id);if(!(0,import_chunk_D67XVZNW.isEnded)(state))
 return import_chunk_TEGM7TP5.nextCommands.wait(parent.id,root.option);if(parent.timer&&parent.timer.delay_ms===null)return null;return import_chunk_TEGM7TP5.nextCommands.
 restart(parent.id,root.option)}function parentOf(root,input){const[job,conversation]=[input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==
-void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");if(job!==void 0)return(0,import_chunk_O5WWS3IM.requireSpec)(root,
+void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");if(job!==void 0)return(0,import_chunk_B4HLXZHB.requireSpec)(root,
 (0,import_chunk_HCKID2IT.requireWholeId)(root,job));const owner=conversation===void 0?input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null:null;const id=(0,
-import_chunk_NKW2J44I.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.staff?(0,import_chunk_O5WWS3IM.conversationOf)(root.folder,spec):null;return conversation===
-void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_O5WWS3IM.requireSpec)(root,id);const what=conversation===void 0?"a conversation":
+import_chunk_NKW2J44I.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.staff?(0,import_chunk_B4HLXZHB.conversationOf)(root.folder,spec):null;return conversation===
+void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_B4HLXZHB.requireSpec)(root,id);const what=conversation===void 0?"a conversation":
 `conversation ${JSON.stringify(conversation)}`;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot\
  find ${what}: no job${whose} in ${root.folder} recorded one`,import_chunk_TEGM7TP5.nextCommands.status(root.option))}
 
@@ -5524,12 +5560,14 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./doctor-ZDADUYJC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_Z3OQOEQA=load("./chunk-Z3OQOEQA.js");var import_chunk_SV4EWY53=load(
-"./chunk-SV4EWY53.js");var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_N5RLSATX=load(
-"./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
+"./doctor-LJML5GKW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_USG2OCHW=load("./chunk-USG2OCHW.js");var import_chunk_SV4EWY53=load(
+"./chunk-SV4EWY53.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_FY7PDRQG=load(
+"./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
+"./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
 "./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -5559,9 +5597,9 @@ min:0,max:1},options:{backend:{kind:"text",value:"NAME",help:"one real round tri
 common},notes:"Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with\
  the reason in the words of the CLI; the CLI may keep that conversation in its own history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend c\
 odex"],async run(context,input){const backend=input.text("backend");if(backend!==void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cann\
-ot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-45K3TE3C.js"));return doctorBackend(context,
+ot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-DTT74PL4.js"));return doctorBackend(context,
 backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&
-word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_HCKID2IT.findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_Z3OQOEQA.
+word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_HCKID2IT.findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_USG2OCHW.
 surveyHooks)((0,import_chunk_3S6B2MGW.findWorktree)(context.cwd)??context.cwd):[];const broken=hooks.filter(({problem})=>problem!==null);const isWrong=broken.length>
 0||findings.some(finding=>finding.problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.unsuccessful:import_chunk_6PFAPK5K.exitCodes.done;if(input.
 has("json")){return{code,json:{state_folder:root.folder,boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),pid_namespace:(0,import_chunk_5Z3IZCRM.pidNamespace)(),findings,
@@ -5572,19 +5610,19 @@ hooks}}}const text=[...findings.map(tell),...broken.map(tellHook)].join("\n");re
   next: ${(0,import_chunk_TEGM7TP5.nextCommand)([],...next)}`}
 
 },
-"./doctor-backend-45K3TE3C.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_U3D6QXUU=load("./chunk-U3D6QXUU.js");
-var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_TKY6YKOA=load("./chunk-TKY6YKOA.js");var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");
-var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_2OLZ7RVE=load("./chunk-2OLZ7RVE.js");
-var import_chunk_2KAFA2VR=load("./chunk-2KAFA2VR.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");
+"./doctor-backend-DTT74PL4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_SWXOXXMW=load("./chunk-SWXOXXMW.js");
+var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");
+var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_FDMABMWT=load("./chunk-FDMABMWT.js");
+var import_chunk_R55QTULD=load("./chunk-R55QTULD.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");
 var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");
 var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");
-var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_HBGI7SZ3=load("./chunk-HBGI7SZ3.js");
-var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_Z24IL3SE=load("./chunk-Z24IL3SE.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
-var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");
+var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_4HEP4WCQ=load("./chunk-4HEP4WCQ.js");
+var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
+var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");
 var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");
 var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
-var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
+var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");
 var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");
 var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
@@ -5599,26 +5637,26 @@ function makeTempFolder(prefix){const places=[(0,import_node_os.tmpdir)(),"/tmp"
 const place=places.find(folder=>(0,import_chunk_3S6B2MGW.findWorktree)(folder)===void 0);if(place!==void 0)return(0,import_node_fs.mkdtempSync)(import_node_path2.
 default.join(place,prefix));throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a folder outside git for a trial: ${places.join(", ")}`,"set TMP\
 DIR to one")}var trialMs=12e4;var task="Reply with the single word: ready";var answerBytes=1024;async function roundTrip(name,onStart){const isOwn=Object.hasOwn(
-(0,import_chunk_ZBYD4L2R.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_27ANVMUV.findBackend)(name)?.profiles.restricted!==null;const signals=(0,
+(0,import_chunk_ZBYD4L2R.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_NOXSBKMC.findBackend)(name)?.profiles.restricted!==null;const signals=(0,
 import_chunk_FKEDTWPK.holdSignals)();try{const folder=makeTempFolder("job-companion-trial-");let left=null;try{const[state,cwd]=[import_node_path.default.join(folder,
 "state"),import_node_path.default.join(folder,"empty")];(0,import_chunk_PGEWSQPR.createFolder)(cwd);const root={folder:state,option:["--state-dir",state]};const part=makePart(
 root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(root,cwd,part,signals);left=await removeOrName(
 folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){const signal=await signals.
 first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the start`)}function makePart(root,cwd,backend,profile){
-const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_TKY6YKOA.makeStaffPart)({...words,backend,profile,cwd}),
+const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_BQOD3SS7.makeStaffPart)({...words,backend,profile,cwd}),
 brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_62DZI7ZE.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",
 onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_HPS4WFBD.limits.staffKillGrace.default,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.min,firstOutputMs:null,
-stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_2OLZ7RVE.cancelJob)(root.folder,id,{owner:null,
+stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_FDMABMWT.cancelJob)(root.folder,id,{owner:null,
 why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.version??null,profile:part.profile,
 adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,conversation_id:state.conversation?.
 id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_PGEWSQPR.readText)(view.paths.result)??
 ""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);let firstOutputMs=null;const look=()=>{const started=(0,
-import_chunk_HBGI7SZ3.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
+import_chunk_4HEP4WCQ.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
 max(0,(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_HPS4WFBD.limits.staffKillGrace.default;const{views:[view]}=await(0,
-import_chunk_2KAFA2VR.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
+import_chunk_R55QTULD.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
 FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
 2e3;for(;;){try{(0,import_chunk_S7M4UBSY.removeTree)(folder);return null}catch{if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return folder;await(0,import_chunk_CL3BCQKO.
-sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_27ANVMUV.findBackend)(name);const signIn=backend?(0,import_chunk_U3D6QXUU.
+sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_NOXSBKMC.findBackend)(name);const signIn=backend?(0,import_chunk_SWXOXXMW.
 signInOf)(backend):null;try{const trip=await roundTrip(name,()=>context.tell(`asking ${name} for one word: one small model call, at most 2 minutes`));const isReady=trip.
 state==="done";const code=isReady?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(isJson)return{code,json:{backend:name,ready:isReady,
 sign_in:signIn,...trip}};return{code,out:page(name,isReady,[...rowsOf(trip,signIn),...verdictOf(trip)])}}catch(error){if(!(error instanceof import_chunk_NVPF5LEY.
@@ -5757,11 +5795,34 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./handback-BGEHT4L2.js": function (module, exports) {
+"./handback-C24GOU7U.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{tellHandback:()=>tellHandback});module.exports=stdin_exports;var import_chunk_TFOPI4LY=load("./chunk-TFOPI4LY.js");
+var import_chunk_ZINXOWL6=load("./chunk-ZINXOWL6.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");
+var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");
+var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");
+var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
+var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellHandback(claim,progress){const{spec,paths}=claim;if(!spec.handback)return void 0;const folder=new import_chunk_ZINXOWL6.
+HandbackLook(spec.handback,paths);let isLooking=false;let isOver=false;let lastMs=0;let wholeMs=0;let stamp="";const tell=({news,trouble})=>{if(isOver||!(0,import_chunk_S7M4UBSY.
+exists)(paths.folder))return;for(const one of news)progress.note("handback",(0,import_chunk_TFOPI4LY.handbackEvent)(one),{handback:folder.standing});const{state}=progress;
+const warnings=(0,import_chunk_TFOPI4LY.handbackWarnings)(state.warnings,folder,trouble);const isNews=warnings.length>state.warnings.length;const isFrozen=folder.
+standing.frozen;if(isNews||isFrozen!==(state.handback?.frozen??false))progress.change({warnings,handback:folder.standing})};const{dir}=spec.handback;const look=async()=>{
+const facts=await(0,import_chunk_2BIZXMTV.fileFacts)(dir,import_chunk_HPS4WFBD.pathLookMs);const now=facts?`${facts.inode}/${facts.modified_ms}`:"";const isSame=now!==
+""&&now===stamp&&folder.isSettled;stamp=now;if(isSame&&(0,import_chunk_CL3BCQKO.monotonicMs)()-wholeMs<import_chunk_HPS4WFBD.handbackLook.wholeMs)return;wholeMs=
+(0,import_chunk_CL3BCQKO.monotonicMs)();tell(await folder.look(false))};return{look(){if(isLooking||isOver||(0,import_chunk_CL3BCQKO.monotonicMs)()-lastMs<import_chunk_HPS4WFBD.
+handbackLook.stillMs)return;isLooking=true;look().catch(error=>noteTrouble(claim,error)).finally(()=>{isLooking=false;lastMs=(0,import_chunk_CL3BCQKO.monotonicMs)()})},
+stop(){isOver=true}}}function noteTrouble({paths},error){try{if((0,import_chunk_S7M4UBSY.exists)(paths.folder))(0,import_chunk_PGEWSQPR.appendText)(paths.workerLog,
+`cannot look into the hand-back folder: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error))}
+`)}catch{}}
+
+},
+"./handback-DPRNX6FL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackWarnings:()=>handbackWarnings,planHandback:()=>planHandback,takeHandback:()=>takeHandback,undoHandback:()=>undoHandback});
-module.exports=stdin_exports;var import_chunk_ZINXOWL6=load("./chunk-ZINXOWL6.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load(
-"./chunk-27ANVMUV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+module.exports=stdin_exports;var import_chunk_ZINXOWL6=load("./chunk-ZINXOWL6.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load(
@@ -5774,13 +5835,13 @@ module.exports=stdin_exports;var import_chunk_ZINXOWL6=load("./chunk-ZINXOWL6.js
 trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --handback "": it needs the path of a folder');requireReach(staff);const dir=resolveDir(import_node_path.
 default.resolve(place.from,said),said);const odd=new RegExp("[*?[\\]{},!\\\\]|\\p{Cc}","u").exec(dir)?.[0];if(odd!==void 0)throw refused(said,`its path ${show(dir)}\
  holds ${JSON.stringify(odd)}, which agent CLIs do not take as it is`);const fault=placeFault(dir,place);if(fault!==void 0)throw refused(said,fault);return{dir,
-said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,import_chunk_VYT25W2W.liveStaff)(root.folder)).find(spec=>spec.
+said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,import_chunk_EBISFP3O.liveStaff)(root.folder)).find(spec=>spec.
 handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot take --handback ${show(said)}: job ${rival.id} hands its files back in ${dir}`,
 `name another folder, or wait for that job: ${import_chunk_TEGM7TP5.nextCommands.wait(rival.id,root.option)}`);make(plan);if(resolveDir(dir,said)!==dir)throw refused(
 said,`${dir} leads somewhere else now`);const there=await(0,import_chunk_ZINXOWL6.baselineOf)(dir);if("trouble"in there)throw refused(said,`${dir} cannot be use\
 d: ${there.trouble}`,"name an empty folder");return{dir,baseline:there.baseline}}function undoHandback({dir,isMade}){if(isMade)(0,import_chunk_S7M4UBSY.removeEmptyFolder)(
 dir)}function handbackWarnings(staff){if(staff.brief)return[];const message=`${staff.custom?.name??staff.backend} gets its task as it is: of the hand-back folde\
-r it is told by JOB_HANDBACK alone`;return[{code:"handback_untold",message}]}function requireReach(staff){const backend=(0,import_chunk_27ANVMUV.findBackend)(staff.
+r it is told by JOB_HANDBACK alone`;return[{code:"handback_untold",message}]}function requireReach(staff){const backend=(0,import_chunk_NOXSBKMC.findBackend)(staff.
 backend);const isShut=backend?.profiles[staff.profile]?.sandbox===true&&!backend.takesFolders;if((0,import_chunk_CM5GR4UR.isWriter)(staff.profile)&&!isShut)return;
 const why=isShut?`the sandbox of ${staff.backend} cannot be opened for it`:"with it the agent can write nothing";throw new import_chunk_NVPF5LEY.FaultError("pre\
 flight",`cannot take --handback with profile ${staff.profile}: ${why}`,"give it another profile (--profile standard), or say --handback none")}function resolveDir(dir,said){
@@ -5805,29 +5866,6 @@ e the work tree"){return new import_chunk_NVPF5LEY.FaultError("preflight",`canno
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),400)}
 
 },
-"./handback-C24GOU7U.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{tellHandback:()=>tellHandback});module.exports=stdin_exports;var import_chunk_TFOPI4LY=load("./chunk-TFOPI4LY.js");
-var import_chunk_ZINXOWL6=load("./chunk-ZINXOWL6.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");
-var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");
-var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");
-var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
-var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellHandback(claim,progress){const{spec,paths}=claim;if(!spec.handback)return void 0;const folder=new import_chunk_ZINXOWL6.
-HandbackLook(spec.handback,paths);let isLooking=false;let isOver=false;let lastMs=0;let wholeMs=0;let stamp="";const tell=({news,trouble})=>{if(isOver||!(0,import_chunk_S7M4UBSY.
-exists)(paths.folder))return;for(const one of news)progress.note("handback",(0,import_chunk_TFOPI4LY.handbackEvent)(one),{handback:folder.standing});const{state}=progress;
-const warnings=(0,import_chunk_TFOPI4LY.handbackWarnings)(state.warnings,folder,trouble);const isNews=warnings.length>state.warnings.length;const isFrozen=folder.
-standing.frozen;if(isNews||isFrozen!==(state.handback?.frozen??false))progress.change({warnings,handback:folder.standing})};const{dir}=spec.handback;const look=async()=>{
-const facts=await(0,import_chunk_2BIZXMTV.fileFacts)(dir,import_chunk_HPS4WFBD.pathLookMs);const now=facts?`${facts.inode}/${facts.modified_ms}`:"";const isSame=now!==
-""&&now===stamp&&folder.isSettled;stamp=now;if(isSame&&(0,import_chunk_CL3BCQKO.monotonicMs)()-wholeMs<import_chunk_HPS4WFBD.handbackLook.wholeMs)return;wholeMs=
-(0,import_chunk_CL3BCQKO.monotonicMs)();tell(await folder.look(false))};return{look(){if(isLooking||isOver||(0,import_chunk_CL3BCQKO.monotonicMs)()-lastMs<import_chunk_HPS4WFBD.
-handbackLook.stillMs)return;isLooking=true;look().catch(error=>noteTrouble(claim,error)).finally(()=>{isLooking=false;lastMs=(0,import_chunk_CL3BCQKO.monotonicMs)()})},
-stop(){isOver=true}}}function noteTrouble({paths},error){try{if((0,import_chunk_S7M4UBSY.exists)(paths.folder))(0,import_chunk_PGEWSQPR.appendText)(paths.workerLog,
-`cannot look into the hand-back folder: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error))}
-`)}catch{}}
-
-},
 "./handback-end-YJ4L4LTT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>import_chunk_TFOPI4LY.handbackEvent,handbackWarnings:()=>import_chunk_TFOPI4LY.handbackWarnings,withHandback:()=>import_chunk_TFOPI4LY.
 withHandback});module.exports=stdin_exports;var import_chunk_TFOPI4LY=load("./chunk-TFOPI4LY.js");var import_chunk_ZINXOWL6=load("./chunk-ZINXOWL6.js");var import_chunk_JXOSR2SG=load(
@@ -5840,12 +5878,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_TFOPI4LY=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-LO7W347O.js": function (module, exports) {
+"./help-HMLY3F4A.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_QVGUELI7.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-Y2HPYAVF.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-SEKGNRIE.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -5861,11 +5899,11 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-FWPIOT7P.js": function (module, exports) {
+"./hook-WQG55U3C.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_W2PSJVLC=load(
-"./chunk-W2PSJVLC.js");var import_chunk_ESBVHEG3=load("./chunk-ESBVHEG3.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
+"./chunk-W2PSJVLC.js");var import_chunk_2QKMNUPH=load("./chunk-2QKMNUPH.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_3S6B2MGW=load(
+"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UJEZBA3B=load(
 "./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -5874,25 +5912,25 @@ go away, and come back for a result that is really there.
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function lookForHook(root,owner,isOver){const live=(0,import_chunk_HCKID2IT.listActive)(root.folder);const unsafe=await findUnsafe(
-root,live,owner,isOver);return tell(root,{unsafe,...findFinished(root.folder,live,owner,isOver)})}function findFinished(root,live,owner,isOver){const finished=[];
-const passing=new Set(live);const oldest=(0,import_chunk_CL3BCQKO.nowMs)()-import_chunk_HPS4WFBD.hookAgeMs;let opened=0;for(const id of(0,import_chunk_HCKID2IT.
-listJobs)(root).slice(0,import_chunk_HPS4WFBD.hookJobs)){if(opened>=import_chunk_HPS4WFBD.hookNamed&&isOver()||finished.length===import_chunk_HPS4WFBD.hookCounted)
-return{finished,isPart:true};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if(passing.has(id)||(0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;
-opened+=1;const state=(0,import_chunk_IDC76GR5.readState)(paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.parse(state.value.ended_at??
-"")<oldest)continue;const spec=(0,import_chunk_IDC76GR5.readSpec)(paths);if(spec.kind==="ok"&&(0,import_chunk_ESBVHEG3.isOwnedBy)(spec.value,owner))finished.push(
-{id,state:state.value.state})}return{finished,isPart:false}}function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){
-let looks=0;const seen=await(0,import_chunk_W2PSJVLC.lookForLive)(root.folder,live,owner,()=>++looks>import_chunk_HPS4WFBD.hookNamed&&isOver());const{jobs,timers,
-unreadable}=(0,import_chunk_W2PSJVLC.judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_W2PSJVLC.isFaulty),...timers.filter(({isFault})=>isFault)];
-return[...faulty.map(({view})=>view.id),...unreadable.map(({id})=>id)]}function tell(root,{finished,isPart,unsafe}){const lines=[];if(finished.length>0){const named=finished.
-slice(0,import_chunk_HPS4WFBD.hookNamed);const least=isPart?"at least ":"";lines.push(`job-companion: ${least}${count(finished,"finished job")} that nobody has \
-collected:`);for(const{id,state}of named)lines.push(`- ${id} (${state}): ${import_chunk_TEGM7TP5.nextCommands.result(id,root.option)}`);if(named.length<finished.
-length)lines.push(`- ${least}${finished.length-named.length} more: ${import_chunk_TEGM7TP5.nextCommands.status(root.option)}`)}if(unsafe.length>0){const named=unsafe.
-slice(0,import_chunk_HPS4WFBD.hookNamed).join(", ");const more=unsafe.length>import_chunk_HPS4WFBD.hookNamed?" and others":"";const command=(0,import_chunk_TEGM7TP5.
-nextCommand)(root.option,"idle-check");lines.push(`job-companion: not safe to go idle, because of ${named}${more}. What is missing says: ${command}`)}return lines}
-function count(list,what){return`${list.length} ${what}${list.length===1?"":"s"}`}var hook={name:"hook",summary:"what an agent CLI calls at the end of a turn or\
- with a new prompt",form:"HOST EVENT",words:{min:2,max:2},options:{...import_chunk_QVGUELI7.common},notes:`HOST is ${import_chunk_SV4EWY53.hookHosts.join(" or ")}\
-, EVENT ${import_chunk_SV4EWY53.hookEvents.join(" or ")}. Reads the host's JSON from stdin and answers in its form: finished jobs that nobody has collected, and\
- live ones for which idle-check would say no, of JOB_OWNER or else of the worktree; nothing when there is nothing to say. Turned on by "setup --hooks HOST".
+root,live,owner,isOver);return tell(root,{unsafe,...findFinished(root.folder,owner,isOver)})}function findFinished(root,owner,isOver){const finished=[];const oldest=(0,
+import_chunk_CL3BCQKO.nowMs)()-import_chunk_HPS4WFBD.hookAgeMs;let opened=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(root).slice(0,import_chunk_HPS4WFBD.
+hookJobs)){if(opened>=import_chunk_HPS4WFBD.hookNamed&&isOver()||finished.length===import_chunk_HPS4WFBD.hookCounted)return{finished,isPart:true};const paths=(0,
+import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;opened+=1;const state=(0,import_chunk_IDC76GR5.readState)(
+paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.parse(state.value.ended_at??"")<oldest)continue;const spec=(0,import_chunk_IDC76GR5.
+readSpec)(paths);if(spec.kind==="ok"&&(0,import_chunk_2QKMNUPH.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{finished,isPart:false}}
+function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){let looks=0;const seen=await(0,
+import_chunk_W2PSJVLC.lookForLive)(root.folder,live,owner,()=>++looks>import_chunk_HPS4WFBD.hookNamed&&isOver());const{jobs,timers,unreadable}=(0,import_chunk_W2PSJVLC.
+judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_W2PSJVLC.isFaulty),...timers.filter(({isFault})=>isFault)];return[...faulty.map(({view})=>view.
+id),...unreadable.map(({id})=>id)]}function tell(root,{finished,isPart,unsafe}){const lines=[];if(finished.length>0){const named=finished.slice(0,import_chunk_HPS4WFBD.
+hookNamed);const least=isPart?"at least ":"";lines.push(`job-companion: ${least}${count(finished,"finished job")} that nobody has collected:`);for(const{id,state}of named)
+lines.push(`- ${id} (${state}): ${import_chunk_TEGM7TP5.nextCommands.result(id,root.option)}`);if(named.length<finished.length)lines.push(`- ${least}${finished.
+length-named.length} more: ${import_chunk_TEGM7TP5.nextCommands.status(root.option)}`)}if(unsafe.length>0){const named=unsafe.slice(0,import_chunk_HPS4WFBD.hookNamed).
+join(", ");const more=unsafe.length>import_chunk_HPS4WFBD.hookNamed?" and others":"";const command=(0,import_chunk_TEGM7TP5.nextCommand)(root.option,"idle-check");
+lines.push(`job-companion: not safe to go idle, because of ${named}${more}. What is missing says: ${command}`)}return lines}function count(list,what){return`${list.
+length} ${what}${list.length===1?"":"s"}`}var hook={name:"hook",summary:"what an agent CLI calls at the end of a turn or with a new prompt",form:"HOST EVENT",words:{
+min:2,max:2},options:{...import_chunk_QVGUELI7.common},notes:`HOST is ${import_chunk_SV4EWY53.hookHosts.join(" or ")}, EVENT ${import_chunk_SV4EWY53.hookEvents.
+join(" or ")}. Reads the host's JSON from stdin and answers in its form: finished jobs that nobody has collected, and live ones for which idle-check would say n\
+o, of JOB_OWNER or else of the worktree; nothing when there is nothing to say. Turned on by "setup --hooks HOST".
 Exit codes: always 0, within 200 ms, whatever goes wrong. It never holds up the host and changes nothing.`,examples:["hook claude Stop","hook codex UserPromptSu\
 bmit"],async run(context,input){const event=eventOf(input);const bytes=await context.readStdinWithin(import_chunk_HPS4WFBD.hookInputBytes,Math.max(import_chunk_HPS4WFBD.
 hookLeastMs,leftMs())/2);const told=(0,import_chunk_SV4EWY53.readHookInput)(bytes?.toString("utf8")??"");if(told.isAgain)return{code:import_chunk_6PFAPK5K.exitCodes.
@@ -6143,17 +6181,17 @@ const code=report.isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAP
 owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-YKVQYOXC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_PCXQSTLY=load("./chunk-PCXQSTLY.js");var import_chunk_EIXNPHAS=load(
-"./chunk-EIXNPHAS.js");var import_chunk_TKY6YKOA=load("./chunk-TKY6YKOA.js");var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");var import_chunk_HI7WREMA=load(
-"./chunk-HI7WREMA.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J6MCGALR=load(
-"./chunk-J6MCGALR.js");var import_chunk_C6FFRJ6H=load("./chunk-C6FFRJ6H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
+"./implement-6SAF2FZI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_YVOJJNLP=load("./chunk-YVOJJNLP.js");var import_chunk_SODVMEVW=load(
+"./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_EIOTDO57=load(
+"./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
+"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
 "./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load(
-"./chunk-27ANVMUV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -6161,7 +6199,7 @@ owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_PCXQSTLY.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_YVOJJNLP.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -6400,9 +6438,9 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./queue-care-JA6AJB4M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_TOFCZK2N=load("./chunk-TOFCZK2N.js");
-var import_chunk_AUYFKQIX=load("./chunk-AUYFKQIX.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");
+"./queue-care-JEANIQQW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_33Q35DFL=load("./chunk-33Q35DFL.js");
+var import_chunk_AUYFKQIX=load("./chunk-AUYFKQIX.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");
 var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
 var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");
 var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");
@@ -6410,38 +6448,38 @@ var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=
 var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){
-if((0,import_chunk_TOFCZK2N.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)
-return isChanged;for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_7RGJWFCL.isSettleable)(
-condition))continue;const now=await unlessGone(()=>(0,import_chunk_7RGJWFCL.refresh)(root,id));if(now&&(0,import_chunk_7RGJWFCL.isSettleable)((0,import_chunk_D67XVZNW.
+if((0,import_chunk_33Q35DFL.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)
+return isChanged;for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_CUMVFVM3.isSettleable)(
+condition))continue;const now=await unlessGone(()=>(0,import_chunk_CUMVFVM3.refresh)(root,id));if(now&&(0,import_chunk_CUMVFVM3.isSettleable)((0,import_chunk_D67XVZNW.
 conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_AUYFKQIX.
 attachWorker)((0,import_chunk_D67XVZNW.inspect)(root,id),view=>(0,import_chunk_D67XVZNW.conditionOf)(view)==="unclaimed");return(0,import_chunk_D67XVZNW.inspect)(
 root,id)});return!now||(0,import_chunk_D67XVZNW.conditionOf)(now)!=="unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof
 import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}
 
 },
-"./queue-note-LIKFDAPJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_TOFCZK2N=load(
-"./chunk-TOFCZK2N.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./queue-note-447246AV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_33Q35DFL=load(
+"./chunk-33Q35DFL.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
 "./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function queueNoteOf(root,spec){if(spec.kind==="timer")return{facts:{},line:"queue:   none: a timer is armed at once, --max-live do\
-es not count for it"};if(!(0,import_chunk_35TRZJLG.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_TOFCZK2N.lookAtQueue)(root,
-spec,(0,import_chunk_TOFCZK2N.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_35TRZJLG.readTurn)((0,import_chunk_VQZH6OHM.jobPaths)(
+es not count for it"};if(!(0,import_chunk_35TRZJLG.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_33Q35DFL.lookAtQueue)(root,
+spec,(0,import_chunk_33Q35DFL.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_35TRZJLG.readTurn)((0,import_chunk_VQZH6OHM.jobPaths)(
 root,spec.id),spec.id))return{facts:{queue:null},line:`queue:   its turn is now (at most ${max_live} at a time)`};if(place+atWork.length<=max_live)return{facts:{
 queue:null},line:`queue:   a place is free (at most ${max_live} at a time)`};const before=ahead.at(-1);const behind=before?[before]:atWork.slice(0,import_chunk_HPS4WFBD.
 queueNamed).map(({id})=>id);const seen={place,live:atWork.length,max_live,behind};return{facts:{queue:seen},line:`queued:  ${(0,import_chunk_T4JNAPAO.queueWords)(
 seen)}`}}
 
 },
-"./reconcile-KY3FDYHW.js": function (module, exports) {
+"./reconcile-2CM6WLA5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_GXPRB3NC=load(
-"./chunk-GXPRB3NC.js");var import_chunk_ESBVHEG3=load("./chunk-ESBVHEG3.js");var import_chunk_SORAHACW=load("./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load(
+"./chunk-GXPRB3NC.js");var import_chunk_2QKMNUPH=load("./chunk-2QKMNUPH.js");var import_chunk_SORAHACW=load("./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load(
 "./chunk-BIGKSKYM.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load(
 "./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_3S6B2MGW=load(
+"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
@@ -6476,8 +6514,8 @@ n`)}function isLook(value){if(typeof value!=="object"||value===null)return false
 every(one=>Number.isSafeInteger(one)&&one>=0))return false;return typeof boot_id==="string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value===
 "string"&&value.length<80&&(0,import_chunk_V5ZZ3YHA.isId)(value.split(":")[0]??"")}async function lookAround(root,owner,given){const now=(0,import_chunk_CL3BCQKO.
 nowMs)();const looks=await readLooks(root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const{ids,older}=findJobs(root.folder,
-owner,start.since);const fired=[];const changes=[];const open=[];for(const id of ids){for(const view of await(0,import_chunk_ESBVHEG3.tryView)(root.folder,id)){
-if(!(0,import_chunk_ESBVHEG3.isOwnedBy)(view.spec,owner)&&view.spec!==null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());
+owner,start.since);const fired=[];const changes=[];const open=[];for(const id of ids){for(const view of await(0,import_chunk_2QKMNUPH.tryView)(root.folder,id)){
+if(!(0,import_chunk_2QKMNUPH.isOwnedBy)(view.spec,owner)&&view.spec!==null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());
 fired.push(...told2.fired.map(one=>({...one,view,late:(0,import_chunk_GXPRB3NC.lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_D67XVZNW.
 isEnded)(view.state)||view.damage!==null)open.push((0,import_chunk_GXPRB3NC.outstanding)(view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[
 ...fired,...changes];const newest=Math.max(start.since,...told.map(one=>Math.floor(one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(
@@ -6571,10 +6609,10 @@ variables.owner()??null;const seen=await lookAround(root,owner,input.count("sinc
 json:wakeDocument(seen,root)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./reconcile-OHS5G7H7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_7RGJWFCL.isSettleable,isUnasked:()=>import_chunk_7RGJWFCL.isUnasked,refresh:()=>import_chunk_7RGJWFCL.
-refresh,refreshAttached:()=>import_chunk_7RGJWFCL.refreshAttached,refreshUnasked:()=>import_chunk_7RGJWFCL.refreshUnasked});module.exports=stdin_exports;var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./reconcile-S6ZKSG4R.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_CUMVFVM3.isSettleable,isUnasked:()=>import_chunk_CUMVFVM3.isUnasked,refresh:()=>import_chunk_CUMVFVM3.
+refresh,refreshAttached:()=>import_chunk_CUMVFVM3.refreshAttached,refreshUnasked:()=>import_chunk_CUMVFVM3.refreshUnasked});module.exports=stdin_exports;var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
 "./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
@@ -6582,9 +6620,9 @@ refresh,refreshAttached:()=>import_chunk_7RGJWFCL.refreshAttached,refreshUnasked
 "./chunk-JSBRDJBE.js");
 
 },
-"./registry-Y2HPYAVF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_BFFFK6CR.commandNames,loadCommand:()=>import_chunk_BFFFK6CR.loadCommand});module.exports=
-stdin_exports;var import_chunk_BFFFK6CR=load("./chunk-BFFFK6CR.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-SEKGNRIE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_6CACEHIK.commandNames,loadCommand:()=>import_chunk_6CACEHIK.loadCommand});module.exports=
+stdin_exports;var import_chunk_6CACEHIK=load("./chunk-6CACEHIK.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-WJXFCQHU.js": function (module, exports) {
@@ -6609,17 +6647,17 @@ printed more than ${import_chunk_HPS4WFBD.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-LFREN4R6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_PCXQSTLY=load("./chunk-PCXQSTLY.js");var import_chunk_EIXNPHAS=load(
-"./chunk-EIXNPHAS.js");var import_chunk_TKY6YKOA=load("./chunk-TKY6YKOA.js");var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");var import_chunk_HI7WREMA=load(
-"./chunk-HI7WREMA.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J6MCGALR=load(
-"./chunk-J6MCGALR.js");var import_chunk_C6FFRJ6H=load("./chunk-C6FFRJ6H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
+"./research-ZQEFVD7M.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_YVOJJNLP=load("./chunk-YVOJJNLP.js");var import_chunk_SODVMEVW=load(
+"./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_EIOTDO57=load(
+"./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
+"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
 "./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load(
-"./chunk-27ANVMUV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -6627,22 +6665,22 @@ printed more than ${import_chunk_HPS4WFBD.rerunBytes} bytes and was ended`;case"
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_PCXQSTLY.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_YVOJJNLP.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-YF5OPDT2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_O5WWS3IM=load("./chunk-O5WWS3IM.js");var import_chunk_EIXNPHAS=load(
-"./chunk-EIXNPHAS.js");var import_chunk_TKY6YKOA=load("./chunk-TKY6YKOA.js");var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");var import_chunk_JQULCF4C=load(
-"./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J6MCGALR=load("./chunk-J6MCGALR.js");var import_chunk_C6FFRJ6H=load(
-"./chunk-C6FFRJ6H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load(
+"./restart-FSC25X6F.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_B4HLXZHB=load("./chunk-B4HLXZHB.js");var import_chunk_SODVMEVW=load(
+"./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_JQULCF4C=load(
+"./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load("./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load(
+"./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load(
 "./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_C3PEO5XC=load(
-"./chunk-C3PEO5XC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load(
-"./chunk-27ANVMUV.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
-"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-C3PEO5XC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
+"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
@@ -6658,32 +6696,32 @@ staff at most 120m)"},backend:{...import_chunk_QVGUELI7.staffOptions.backend,hel
 profile:import_chunk_QVGUELI7.staffOptions.profile,handback:{...import_chunk_QVGUELI7.staffOptions.handback,help:"another hand-back folder (staff only; default:\
  that of the earlier job)"},share:import_chunk_QVGUELI7.writerOptions.share,...import_chunk_QVGUELI7.launchOptions},notes:"Refused while the earlier job still r\
 uns. The environment is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c\
-2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const words=(0,import_chunk_J6MCGALR.
-onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_J6MCGALR.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,
-import_chunk_HCKID2IT.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_7RGJWFCL.refresh)(root.folder,id);const spec=(0,import_chunk_O5WWS3IM.
-requireSpec)(root,id);await(0,import_chunk_O5WWS3IM.requireGenuine)(spec);if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError(
+2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const words=(0,import_chunk_UJJQQRZ2.
+onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_UJJQQRZ2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,
+import_chunk_HCKID2IT.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_CUMVFVM3.refresh)(root.folder,id);const spec=(0,import_chunk_B4HLXZHB.
+requireSpec)(root,id);await(0,import_chunk_B4HLXZHB.requireGenuine)(spec);if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_TEGM7TP5.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,
-input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-55DXO633.js"))).againWatch(context,input,spec,spec.watch,
+input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-MI2TSYZH.js"))).againWatch(context,input,spec,spec.watch,
 root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of[
 "backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for st\
-aff`);(0,import_chunk_O5WWS3IM.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`can\
+aff`);(0,import_chunk_B4HLXZHB.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`can\
 not restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_JQULCF4C.requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.
-durationOrDefault("timeout");return(0,import_chunk_C6FFRJ6H.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_C6FFRJ6H.launchWords)(input),
+durationOrDefault("timeout");return(0,import_chunk_2MEAKZFZ.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_2MEAKZFZ.launchWords)(input),
 cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,
-import_chunk_O5WWS3IM.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_HDKQPZKU.freshPaths)(run),program},
+import_chunk_B4HLXZHB.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_HDKQPZKU.freshPaths)(run),program},
 warnings:(0,import_chunk_JQULCF4C.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){for(const name of[
 "backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer: it ha\
 s only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was armed for\
  the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().
-then(()=>load("./timer-UVQZQMW7.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};return launchTimer(
-context,input,{timer,lineage:(0,import_chunk_O5WWS3IM.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
+then(()=>load("./timer-3ZZTN3U6.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};return launchTimer(
+context,input,{timer,lineage:(0,import_chunk_B4HLXZHB.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
 staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
-worktree):(0,import_chunk_O5WWS3IM.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
-d")&&input.text("backend")!==before;const part=(0,import_chunk_TKY6YKOA.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
-model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_EIXNPHAS.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
+worktree):(0,import_chunk_B4HLXZHB.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
+d")&&input.text("backend")!==before;const part=(0,import_chunk_BQOD3SS7.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
+model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_SODVMEVW.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
 resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_C3PEO5XC.historicalOf)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_EIXNPHAS.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
-lineage:(0,import_chunk_O5WWS3IM.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_SODVMEVW.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
+lineage:(0,import_chunk_B4HLXZHB.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
 w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??null,handback:spec.
 handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,
 spec.cwd));if((0,import_chunk_S7M4UBSY.isFolder)(folder))return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: th\
@@ -6691,11 +6729,11 @@ e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("t
 (0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_HPS4WFBD.limits.staffTimeout)}
 
 },
-"./restart-watch-55DXO633.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_O5WWS3IM=load("./chunk-O5WWS3IM.js");var import_chunk_C6FFRJ6H=load(
-"./chunk-C6FFRJ6H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load(
+"./restart-watch-MI2TSYZH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_B4HLXZHB=load("./chunk-B4HLXZHB.js");var import_chunk_2MEAKZFZ=load(
+"./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_3MTGHWQZ=load(
-"./chunk-3MTGHWQZ.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_3GM77A5D=load(
+"./chunk-3MTGHWQZ.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3GM77A5D=load(
 "./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
@@ -6706,12 +6744,12 @@ e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("t
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){
 for(const name of["backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watc\
-h: it is for staff`);const cwd=(0,import_chunk_O5WWS3IM.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_3MTGHWQZ.loadWatch)(earlier.condition);
+h: it is for staff`);const cwd=(0,import_chunk_B4HLXZHB.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_3MTGHWQZ.loadWatch)(earlier.condition);
 if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_3MTGHWQZ.
-watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_C6FFRJ6H.launchAndTell)(context,input,{kind:"\
-watch",verb:"watch",...(0,import_chunk_C6FFRJ6H.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
+watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_2MEAKZFZ.launchAndTell)(context,input,{kind:"\
+watch",verb:"watch",...(0,import_chunk_2MEAKZFZ.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
 "--timeout",import_chunk_HPS4WFBD.limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,
-import_chunk_O5WWS3IM.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
+import_chunk_B4HLXZHB.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
 "./review-3TNHZ5JI.js": function (module, exports) {
@@ -6732,17 +6770,17 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_UP7BMRGJ.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./review-JINAXGMY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_PCXQSTLY=load("./chunk-PCXQSTLY.js");var import_chunk_EIXNPHAS=load(
-"./chunk-EIXNPHAS.js");var import_chunk_TKY6YKOA=load("./chunk-TKY6YKOA.js");var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");var import_chunk_HI7WREMA=load(
-"./chunk-HI7WREMA.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J6MCGALR=load(
-"./chunk-J6MCGALR.js");var import_chunk_C6FFRJ6H=load("./chunk-C6FFRJ6H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
+"./review-4AW6N7OX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_YVOJJNLP=load("./chunk-YVOJJNLP.js");var import_chunk_SODVMEVW=load(
+"./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_EIOTDO57=load(
+"./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
+"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
 "./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load(
-"./chunk-27ANVMUV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -6750,22 +6788,22 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_PCXQSTLY.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_YVOJJNLP.
 makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
 commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
-"./run-timer-RAZUDFHL.js": function (module, exports) {
+"./run-timer-XYFYYE5C.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_FOJL7C6H=load("./chunk-FOJL7C6H.js");var import_chunk_SZ4LNQYZ=load(
-"./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_RLUR2TVE=load("./chunk-RLUR2TVE.js");var import_chunk_6KOJLNLX=load(
-"./chunk-6KOJLNLX.js");var import_chunk_HBGI7SZ3=load("./chunk-HBGI7SZ3.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_Z24IL3SE=load(
-"./chunk-Z24IL3SE.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load(
-"./chunk-27ANVMUV.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
+"./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_EIP765LJ=load("./chunk-EIP765LJ.js");var import_chunk_WRRFL54E=load(
+"./chunk-WRRFL54E.js");var import_chunk_4HEP4WCQ=load("./chunk-4HEP4WCQ.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load(
+"./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
 "./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
 "./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load(
 "./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
@@ -6778,23 +6816,23 @@ hat is uncommitted"','review --base main --schema --prompt "Look for lost update
 "./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;const unlessEnded=act=>(0,import_chunk_YWT4S4VF.withLock)(
 paths.lock,()=>(0,import_chunk_D67XVZNW.isEnded)((0,import_chunk_D67XVZNW.inspect)(claim.root,spec.id).state)?void 0:act());const type=generation===1?"claimed":
 "worker_replaced";await unlessEnded(()=>void(0,import_chunk_JCD23OGW.openJournal)(paths,spec).append(type,{worker:self.pid,generation}));await untilOver(claim);
-if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_RLUR2TVE.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
+if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_EIP765LJ.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
 spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{clearTimeout(timer);const rest=due-(0,import_chunk_CL3BCQKO.
 nowMs)();if(rest>0&&(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!(0,import_chunk_IDC76GR5.readCancel)(paths)){timer=setTimeout(look,Math.min(rest,import_chunk_HPS4WFBD.
 timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_FOJL7C6H.makeTicker)(claim,look,tickMs)})}
 
 },
-"./run-watch-PWQ3TKH7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_3MTGHWQZ=load("./chunk-3MTGHWQZ.js");var import_chunk_3AXDJMMN=load(
-"./chunk-3AXDJMMN.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_5E7FK5RL=load("./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load(
+"./run-watch-HSQVMKND.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_3MTGHWQZ=load("./chunk-3MTGHWQZ.js");var import_chunk_FL5YF4MN=load(
+"./chunk-FL5YF4MN.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_5E7FK5RL=load("./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load(
 "./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_FO2VSSQU=load("./chunk-FO2VSSQU.js");var import_chunk_CLCA73A5=load(
-"./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_6KOJLNLX=load("./chunk-6KOJLNLX.js");var import_chunk_HBGI7SZ3=load(
-"./chunk-HBGI7SZ3.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_Z24IL3SE=load("./chunk-Z24IL3SE.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_FANRXKWG=load(
+"./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_WRRFL54E=load("./chunk-WRRFL54E.js");var import_chunk_4HEP4WCQ=load(
+"./chunk-4HEP4WCQ.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_FANRXKWG=load(
 "./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
 "./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
 "./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load(
 "./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
 "./chunk-JXOSR2SG.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_7LUFXQWN=load(
@@ -6869,12 +6907,12 @@ end===null)await this.round(kind,stop.signal);if(this.memory.end)return this.mem
 led: ${note.trouble}`:note.evidence;const reason=stopped??"hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)return{reason,detail};
 this.memory={...this.memory,note:{...note,watched_to_end:true}};return{reason,detail:(0,import_chunk_BG33UFLP.toEndText)(note,detail)}}finally{release()}}async round(kind,signal){
 const{part}=this;const nap=makeNap(signal);const stopEarly=this.early(kind,signal,nap.wake);try{const begun=(0,import_chunk_CL3BCQKO.monotonicMs)();const answer=await(0,
-import_chunk_3AXDJMMN.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
+import_chunk_FL5YF4MN.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
 Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_CL3BCQKO.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_HPS4WFBD.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_HPS4WFBD.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_HPS4WFBD.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_3AXDJMMN.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_FL5YF4MN.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_IYTRN2OE.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_5Z3IZCRM.takeBaseline)();if(this.memory.
@@ -6889,19 +6927,19 @@ spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return n
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_HPS4WFBD.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_HPS4WFBD.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
 import_chunk_IDC76GR5.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_6KOJLNLX.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_WRRFL54E.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-DLFVMKJJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_FO2VSSQU=load("./chunk-FO2VSSQU.js");var import_chunk_RLUR2TVE=load(
-"./chunk-RLUR2TVE.js");var import_chunk_EJJGPMX5=load("./chunk-EJJGPMX5.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load(
-"./chunk-F2OWPB3Z.js");var import_chunk_6KOJLNLX=load("./chunk-6KOJLNLX.js");var import_chunk_HBGI7SZ3=load("./chunk-HBGI7SZ3.js");var import_chunk_C3PEO5XC=load(
-"./chunk-C3PEO5XC.js");var import_chunk_Z24IL3SE=load("./chunk-Z24IL3SE.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load(
-"./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load(
+"./settle-IUZPANLK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_FO2VSSQU=load("./chunk-FO2VSSQU.js");var import_chunk_EIP765LJ=load(
+"./chunk-EIP765LJ.js");var import_chunk_6RWRYCIQ=load("./chunk-6RWRYCIQ.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load(
+"./chunk-F2OWPB3Z.js");var import_chunk_WRRFL54E=load("./chunk-WRRFL54E.js");var import_chunk_4HEP4WCQ=load("./chunk-4HEP4WCQ.js");var import_chunk_C3PEO5XC=load(
+"./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load(
+"./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load(
 "./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load(
 "./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
 "./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load(
@@ -6918,15 +6956,15 @@ now))await settle(now)});try{await act()}catch(error){if(isFull(error))return se
 async function settleFull(view,act,isStrict){(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;
 if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.kind!=="watch")return"the shell that was to start it ended before";return state.watch?.
 evidence??"nobody looked"}async function settle(view){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,
-import_chunk_RLUR2TVE.concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_6KOJLNLX.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.
+import_chunk_EIP765LJ.concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_WRRFL54E.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.
 removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_F2OWPB3Z.treeOf)(view.spec,view.paths,
 {worker:null,shim:view.shim,child:view.child});const isOver=condition==="over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,
 import_chunk_CLCA73A5.terminate)(tree,{graceMs:condition==="over"?import_chunk_HPS4WFBD.drainMs:import_chunk_HPS4WFBD.orphanGraceMs,settleMs:import_chunk_HPS4WFBD.
 killSettleMs});(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);const stored=view.spec.watch?await(0,
-import_chunk_FO2VSSQU.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_EJJGPMX5.concludeAsked)({paths:view.paths,spec:(0,import_chunk_D67XVZNW.specAtTurn)(
+import_chunk_FO2VSSQU.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_6RWRYCIQ.concludeAsked)({paths:view.paths,spec:(0,import_chunk_D67XVZNW.specAtTurn)(
 view.spec,view.turn)},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,reconciled:true,detail:stored?.end.detail??detailOf(view),
 ...stored?{watch:stored.note}:{}},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){const told=view.spec?.watch?void 0:
-(0,import_chunk_HBGI7SZ3.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition==="neve\
+(0,import_chunk_4HEP4WCQ.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition==="neve\
 r_started"||condition==="host_restarted")return condition;if(view.spec?.watch)return"hard_timeout";if(view.child===null)return"spawn_failed";return"worker_lost"}
 function fullError(view){const code=view.exit?` (its command ended with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.FaultError("state\
 _unusable",`cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,"make room and ask again")}function isBusy(error){return error instanceof
@@ -6934,33 +6972,35 @@ import_chunk_NVPF5LEY.FaultError&&error.code==="busy"}function isFull(error){ret
 return["EROFS","EACCES","EPERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-UODTKBL7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_U3D6QXUU=load("./chunk-U3D6QXUU.js");var import_chunk_Z3OQOEQA=load(
-"./chunk-Z3OQOEQA.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_TKY6YKOA=load(
-"./chunk-TKY6YKOA.js");var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load(
+"./setup-CW6EY5RZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_SWXOXXMW=load("./chunk-SWXOXXMW.js");var import_chunk_USG2OCHW=load(
+"./chunk-USG2OCHW.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_BQOD3SS7=load(
+"./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load(
 "./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load(
-"./chunk-27ANVMUV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load(
-"./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
-"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var commands=["ls","cat","grep","git stat\
-us","git ls-files"];function addReadRules(text,folder){if(/[()*?[\]{}\n]/.test(folder))throw new Error(`the folder ${JSON.stringify(folder)} cannot stand in a r\
-ule`);const settings=text===null?{}:parse(text);const permissions=settings.permissions??{};if(typeof permissions!=="object"||Array.isArray(permissions))throw new Error(
-'its "permissions" is no object');const{allow=[]}=permissions;if(!Array.isArray(allow))throw new Error('its "permissions.allow" is no list');const wanted=[`read\
-_file(${folder})`,...commands.map(command=>`command(${command})`)];const added=wanted.filter(rule=>!allow.includes(rule));const changed={...settings,permissions:{
-...permissions,allow:[...allow,...added]}};const indent=/^\s*\{\r?\n([ \t]+)"/.exec(text??"")?.[1]??2;return{text:`${JSON.stringify(changed,null,indent)}
-`,added}}function parse(text){try{return(0,import_chunk_27ANVMUV.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
+"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var commands=["ls","cat","grep","git status","git ls-files"];function addReadRules(text,folder){
+if(/[()*?[\]{}\n]/.test(folder))throw new Error(`the folder ${JSON.stringify(folder)} cannot stand in a rule`);const settings=text===null?{}:parse(text);const permissions=settings.
+permissions??{};if(typeof permissions!=="object"||Array.isArray(permissions))throw new Error('its "permissions" is no object');const{allow=[]}=permissions;if(!Array.
+isArray(allow))throw new Error('its "permissions.allow" is no list');const wanted=[`read_file(${folder})`,...commands.map(command=>`command(${command})`)];const added=wanted.
+filter(rule=>!allow.includes(rule));const changed={...settings,permissions:{...permissions,allow:[...allow,...added]}};const indent=/^\s*\{\r?\n([ \t]+)"/.exec(
+text??"")?.[1]??2;return{text:`${JSON.stringify(changed,null,indent)}
+`,added}}function parse(text){try{return(0,import_chunk_NOXSBKMC.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_CM5GR4UR.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_VQZH6OHM.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_TKY6YKOA.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_BQOD3SS7.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_CM5GR4UR.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_TKY6YKOA.defaultBackend)(mode,user,import_chunk_TKY6YKOA.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_BQOD3SS7.defaultBackend)(mode,user,import_chunk_BQOD3SS7.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_7U2475D5.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_PGEWSQPR.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
@@ -6968,25 +7008,25 @@ restrict??[],defaults}=choices;const wanted={default_backend:defaults?.all??(def
 {}:now.default_backends??{},defaults?.modes),restrict};for(const[key,value]of Object.entries(wanted)){if(value===void 0||Object.keys(value).length===0)delete all[key];else
 all[key]=value}import_chunk_ZBYD4L2R.userConfig.parse(all);const after=`${JSON.stringify(all,null,2)}
 `;return asEdit({file,before,after,followsLink:false,isState:false},[["default_backend",now.default_backend??null,wanted.default_backend??null],["default_backen\
-ds",now.default_backends??{},wanted.default_backends],["restrict",now.restrict??[],restrict]])}function planReadRules(folder){const policy=(0,import_chunk_27ANVMUV.
+ds",now.default_backends??{},wanted.default_backends],["restrict",now.restrict??[],restrict]])}function planReadRules(folder){const policy=(0,import_chunk_NOXSBKMC.
 findBackend)("agy")?.policy;const home=import_chunk_IYTRN2OE.variables.home();if(!policy)throw new Error("there is no backend agy with settings");if(home===void 0)
 throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find the settings of agy: HOME is not set");const file=import_node_path.default.join(home,policy.
 file);const refused=why=>new import_chunk_NVPF5LEY.FaultError("preflight",`cannot change the settings ${file}: ${why}`);if(!(0,import_chunk_S7M4UBSY.isFolder)(import_node_path.
-default.dirname(file)))throw refused("agy was never started here; start it once and sign in");const read=(0,import_chunk_IAVEGIZY.readSettings)(file);if("fault"in
+default.dirname(file)))throw refused("agy was never started here; start it once and sign in");const read=(0,import_chunk_RWEPNHDG.readSettings)(file);if("fault"in
 read)throw refused(`they ${read.fault}`);let made;try{made=addReadRules(read.text,folder)}catch(error){throw refused((0,import_chunk_NVPF5LEY.messageOf)(error))}
 if(made.added.length===0)return[];const changes=made.added.map(rule=>`permissions.allow: adds ${JSON.stringify(rule)}`);return[{file,before:read.text,after:made.
 text,followsLink:true,isState:false,changes}]}async function applyEdits(root,edits){const stamp=(0,import_chunk_CL3BCQKO.isoNow)().replace(/[-:]|\.\d+/g,"");const write=()=>(0,
-import_chunk_27ANVMUV.applyAll)(edits,stamp);if(!edits.some(edit=>edit.isState))return write();(0,import_chunk_CO45A6DL.ensureRoot)(root.folder);return(0,import_chunk_YWT4S4VF.
+import_chunk_NOXSBKMC.applyAll)(edits,stamp);if(!edits.some(edit=>edit.isState))return write();(0,import_chunk_CO45A6DL.ensureRoot)(root.folder);return(0,import_chunk_YWT4S4VF.
 withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root.folder).lock,write)}function withModes(backends,modes2={}){const all=Object.entries({...backends,...modes2}).
 filter(([,name])=>name!==null);return Object.fromEntries(all)}function asEdit(edit,keys){const changes=keys.flatMap(([key,before,after])=>tellChange(key,before,
 after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key,before,after){if(isObject(before)&&isObject(after)){const modes2=import_chunk_CM5GR4UR.
 modeIds.filter(mode=>Object.hasOwn(before,mode)||Object.hasOwn(after,mode));return modes2.flatMap(mode=>tellChange(`${key}.${mode}`,before[mode]??null,after[mode]??
 null))}const[old,fresh]=[before,after].map(value=>JSON.stringify(value));return old===fresh?[]:[`${key}: ${old} -> ${fresh}`]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.
-length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_CM5GR4UR.modes).map(({id,profile})=>{const chosen=(0,import_chunk_TKY6YKOA.defaultBackend)(
+length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_CM5GR4UR.modes).map(({id,profile})=>{const chosen=(0,import_chunk_BQOD3SS7.defaultBackend)(
 id,config,narrowing);const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.
 values(lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:
-"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_TKY6YKOA.narrowProfile)(id,{asked:void 0,
+"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_BQOD3SS7.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied,hooks}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,hooks,changes}}function setupPage({surveys,modes:modes2,edits,isApplied,
 isAsked,hooks}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow),hooksText(hooks,isAsOfNow)];if(isAsked)
@@ -7008,12 +7048,12 @@ backend,profile])=>`  ${mode?.padEnd(widths[0]??0)}${backend?.padEnd(widths[1]??
 ow":""}:`,...lines].join("\n")}function hooksText(hooks,isAsOfNow){const head=`Hooks that tell a session of its jobs${isAsOfNow?", as it is now":""}:`;if(hooks.
 length===0)return`${head} none (setup --hooks HOST)`;const lines=hooks.flatMap(({host,file,problem})=>(0,import_chunk_XFBNWBRB.labelled)(host,`${problem===null?
 "on":`do not work: ${problem}`}, ${file}`));return[head,...lines].join("\n")}function editsText(edits,isApplied){if(edits.length===0)return"Nothing to write: al\
-l of it is so already.";const lines=edits.flatMap(({file,before,after,changes,copy})=>{const verb=after===null?"remove":before===null?"make":"change";const done={
-remove:"removed",make:"made",change:"changed"}[verb];const kept=before===null?[]:(0,import_chunk_XFBNWBRB.labelled)("copy",isApplied?`${copy}`:`${file}.job-comp\
-anion-TIME.bak`);return[`${isApplied?done:`would ${verb}`} ${file}`,...changes.flatMap(change=>(0,import_chunk_XFBNWBRB.labelled)("",change)),...kept]});return[
-...lines,...isApplied?[]:["A dry run: nothing was written. Write it with --apply."]].join("\n")}var setup={name:"setup",summary:"show what is installed and perm\
-itted; keep choices with --apply",form:"[--backend NAME] [--restrict MODES] [--default-backend WORDS] [--hooks HOST] [--apply]",words:{min:0,max:0},options:{backend:{
-kind:"text",value:"NAME",help:"show this backend only"},restrict:{kind:"text",value:"MODES",help:`modes that always run restricted, with commas (${import_chunk_CM5GR4UR.
+l of it is so already.";const lines=edits.flatMap(({file,before,after,changes,copy,copyBase=file})=>{const verb=after===null?"remove":before===null?"make":"chan\
+ge";const done={remove:"removed",make:"made",change:"changed"}[verb];const kept=before===null?[]:(0,import_chunk_XFBNWBRB.labelled)("copy",isApplied?`${copy}`:`${copyBase}\
+.job-companion-TIME.bak`);return[`${isApplied?done:`would ${verb}`} ${file}`,...changes.flatMap(change=>(0,import_chunk_XFBNWBRB.labelled)("",change)),...kept]});
+return[...lines,...isApplied?[]:["A dry run: nothing was written. Write it with --apply."]].join("\n")}var setup={name:"setup",summary:"show what is installed a\
+nd permitted; keep choices with --apply",form:"[--backend NAME] [--restrict MODES] [--default-backend WORDS] [--hooks HOST] [--apply]",words:{min:0,max:0},options:{
+backend:{kind:"text",value:"NAME",help:"show this backend only"},restrict:{kind:"text",value:"MODES",help:`modes that always run restricted, with commas (${import_chunk_CM5GR4UR.
 modeIds.join(", ")}), or none`},"default-backend":{kind:"text",value:"WORDS",help:"NAME for all modes, or MODE=NAME,...; none takes all away, MODE=none one"},hooks:{
 kind:"choice",choices:[...import_chunk_SV4EWY53.hookHosts,"none"],value:"HOST",help:"let claude or codex tell you in its sessions of finished jobs and of jobs t\
 hat wake nobody; none turns it off"},user:{kind:"flag",help:"keep these choices in your own config, for every worktree, not in this one"},"allow-reads":{kind:"f\
@@ -7021,20 +7061,20 @@ lag",help:"with --backend agy: add rules to its settings that let a restricted r
 of every changed file stays beside it"},...import_chunk_QVGUELI7.common},notes:'The state folder can only narrow: its default counts where your own config leave\
 s the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',examples:["setup",
 "setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --apply","setup --backend agy --allow-reads","setup --hooks claude --a\
-pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_ZBYD4L2R.readUserConfig)();const known=(0,import_chunk_TKY6YKOA.knownBackends)(
+pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_ZBYD4L2R.readUserConfig)();const known=(0,import_chunk_BQOD3SS7.knownBackends)(
 config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);const choices={restrict:restrictOf(
-input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const narrowing=(0,import_chunk_TKY6YKOA.
+input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const narrowing=(0,import_chunk_BQOD3SS7.
 readNarrowing)(root.folder,known);const folder=(0,import_chunk_3S6B2MGW.findWorktree)(context.cwd)??context.cwd;const edits=[...input.has("user")?planUserEdit(config,
 choices):planStateEdit(root,narrowing,choices,config),...input.has("allow-reads")?planReadRules(folder):[],...planHookEdits(input,folder)];const isApplied=input.
 has("apply");const copies=isApplied?await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_ZBYD4L2R.
-readUserConfig)(),narrowing:(0,import_chunk_TKY6YKOA.readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_U3D6QXUU.surveyBackends)(
+readUserConfig)(),narrowing:(0,import_chunk_BQOD3SS7.readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_SWXOXXMW.surveyBackends)(
 now.config,context.cwd);const page={surveys:surveys.filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.
-map((edit,at)=>({...edit,copy:copies[at]??null})),isApplied,isAsked:wantsChange(input),hooks:(0,import_chunk_Z3OQOEQA.surveyHooks)(folder)};if(input.has("json"))
+map((edit,at)=>({...edit,copy:copies[at]??null})),isApplied,isAsked:wantsChange(input),hooks:(0,import_chunk_USG2OCHW.surveyHooks)(folder)};if(input.has("json"))
 return{code:import_chunk_6PFAPK5K.exitCodes.done,json:setupDocument(page)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:setupPage(page)}}};function wantsChange(input){
 return["restrict","default-backend","allow-reads","hooks"].some(name=>input.has(name))}function checkTogether(input,{restrict,defaults}){if(input.has("allow-rea\
 ds")&&input.text("backend")!=="agy")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --allow-reads without --backend agy: only agy needs such rules");if(input.
 has("user")&&restrict===void 0&&defaults===void 0&&!input.has("hooks"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --user without --restrict, --defau\
-lt-backend or --hooks: it says where these are kept")}function planHookEdits(input,folder){const word=input.text("hooks");if(word===void 0)return[];return(0,import_chunk_Z3OQOEQA.
+lt-backend or --hooks: it says where these are kept")}function planHookEdits(input,folder){const word=input.text("hooks");if(word===void 0)return[];return(0,import_chunk_USG2OCHW.
 planHooks)(folder,word==="none"?null:word,input.has("user"))}function restrictOf(input){const text=input.text("restrict");if(text===void 0)return void 0;if(text===
 "none")return[];return[...new Set(text.split(",").map(word=>modeOf("--restrict",word)))]}function defaultsOf(input,known){const option="--default-backend";const text=input.
 text("default-backend");if(text===void 0)return void 0;const result={clear:false,all:void 0,modes:{}};for(const word of text.split(",")){const[first="",name,...more]=word.
@@ -7045,17 +7085,17 @@ const mode=(0,import_chunk_CM5GR4UR.findMode)(word);if(mode)return mode.id;throw
  ${option} ${JSON.stringify(word)}: the backends are ${known.join(", ")}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}
 
 },
-"./staffer-46HCAPRY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_PCXQSTLY=load("./chunk-PCXQSTLY.js");var import_chunk_EIXNPHAS=load(
-"./chunk-EIXNPHAS.js");var import_chunk_TKY6YKOA=load("./chunk-TKY6YKOA.js");var import_chunk_IAVEGIZY=load("./chunk-IAVEGIZY.js");var import_chunk_HI7WREMA=load(
-"./chunk-HI7WREMA.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J6MCGALR=load(
-"./chunk-J6MCGALR.js");var import_chunk_C6FFRJ6H=load("./chunk-C6FFRJ6H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
+"./staffer-2M3HYXZA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_YVOJJNLP=load("./chunk-YVOJJNLP.js");var import_chunk_SODVMEVW=load(
+"./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_EIOTDO57=load(
+"./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
+"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
 "./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_VYT25W2W=load("./chunk-VYT25W2W.js");var import_chunk_27ANVMUV=load(
-"./chunk-27ANVMUV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -7063,7 +7103,7 @@ const mode=(0,import_chunk_CM5GR4UR.findMode)(word);if(mode)return mode.id;throw
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_PCXQSTLY.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_YVOJJNLP.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
@@ -7133,11 +7173,11 @@ const queue=(0,import_chunk_N5RLSATX.queueSeen)(view);return queue?{queue}:{}}fu
 filter(([name])=>names.includes(name)))}
 
 },
-"./status-tree-GOPKGPTK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_ESBVHEG3=load("./chunk-ESBVHEG3.js");var import_chunk_KIQCNGWM=load(
+"./status-tree-L74VRJMU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_2QKMNUPH=load("./chunk-2QKMNUPH.js");var import_chunk_KIQCNGWM=load(
 "./chunk-KIQCNGWM.js");var import_chunk_SORAHACW=load("./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_XSVLTRB3=load(
 "./chunk-XSVLTRB3.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
@@ -7152,10 +7192,10 @@ tops.push(above)}}const told=new Set;const rows=[];const tell=top=>{const open=[
 has(one.id))continue;told.add(one.id);const view=known.get(one.id)??null;const relation=one.depth===0||view===null?null:parentOf(view)?.relation??null;rows.push(
 {...one,view,relation});const below=(children.get(one.id)??[]).filter(id=>!told.has(id));const{depth,hasMore}=one;open.push(...below.map((id,at)=>({id,depth:depth+
 1,hasMore:[...hasMore.slice(-levelsKept),at<below.length-1]})).reverse())}};for(const top of tops)tell(top);for(const view of views)tell(view.id);return rows}var levelsKept=8;
-async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_ESBVHEG3.byLife)).map(one=>(0,import_chunk_BOPSRWHI.
+async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_2QKMNUPH.byLife)).map(one=>(0,import_chunk_BOPSRWHI.
 cutToWidth)(lineOf(one),width)).join("\n")}async function withAncestors(root,shown){const views=new Map(shown.map(view=>[view.id,view]));const open=[...shown];for(let view=open.
 pop();view&&views.size<shown.length+ancestorsAtMost;view=open.pop()){const parent=parentOf(view);if(!parent||views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)(
-(0,import_chunk_VQZH6OHM.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_ESBVHEG3.tryView)(root,parent.id)){views.set(found.id,
+(0,import_chunk_VQZH6OHM.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_2QKMNUPH.tryView)(root,parent.id)){views.set(found.id,
 found);open.push(found)}}return[...views.values()]}var ancestorsAtMost=200;function lineOf(one){const{id,view,relation}=one;if(!view)return`${branchOf(one)}${id}\
   (gone)`;const isAsked=!(0,import_chunk_D67XVZNW.isEnded)(view.state)&&(0,import_chunk_N5RLSATX.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view)).health===
 "attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?null:`owner ${(0,import_chunk_KIQCNGWM.
@@ -7164,12 +7204,12 @@ whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==nu
 const above=hasMore.slice(0,-1);return`${above.map(more=>more?"|  ":"   ").join("")}${hasMore.at(-1)?"|- ":"`- "}`}
 
 },
-"./status-watch-ZMJYLKE4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_ESBVHEG3=load("./chunk-ESBVHEG3.js");var import_chunk_KIQCNGWM=load(
+"./status-watch-DYDP3BLQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_2QKMNUPH=load("./chunk-2QKMNUPH.js");var import_chunk_KIQCNGWM=load(
 "./chunk-KIQCNGWM.js");var import_chunk_SORAHACW=load("./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_FKEDTWPK=load(
 "./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
@@ -7189,24 +7229,24 @@ const live=views.filter(view=>!(0,import_chunk_D67XVZNW.isEnded)(view.state));co
 e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_N5RLSATX.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));return health==="\
 attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_KIQCNGWM.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root,id,owner,kinds}=this.ask;const recent=Math.max(this.ask.recent,this.known.
-size);const views=id===null?await(0,import_chunk_ESBVHEG3.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_ESBVHEG3.tryView)(root,id);for(const view of views)
+size);const views=id===null?await(0,import_chunk_2QKMNUPH.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_2QKMNUPH.tryView)(root,id);for(const view of views)
 this.known.set(view.id,view);return this.rows()}async next(){const{root,id}=this.ask;const fresh=id===null?(0,import_chunk_HCKID2IT.listActive)(root).filter(one=>!this.
 known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))await this.
-look(view.id);for(const view of this.known.values())if(!(0,import_chunk_ESBVHEG3.isChosen)(view.spec,this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.
+look(view.id);for(const view of this.known.values())if(!(0,import_chunk_2QKMNUPH.isChosen)(view.spec,this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.
 jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[...this.known.values()].filter(view=>!(0,import_chunk_D67XVZNW.
 isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_HCKID2IT.listActive)(this.ask.root));return live.every(id=>active.has(id))&&(this.
-ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_ESBVHEG3.tryView)(this.ask.root,id);if(view)this.known.
-set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_ESBVHEG3.byLife)}};
+ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_2QKMNUPH.tryView)(this.ask.root,id);if(view)this.known.
+set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_2QKMNUPH.byLife)}};
 
 },
-"./timer-UVQZQMW7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_J6MCGALR=load("./chunk-\
-J6MCGALR.js");var import_chunk_C6FFRJ6H=load("./chunk-C6FFRJ6H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load("./chun\
+"./timer-3ZZTN3U6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_UJJQQRZ2=load("./chunk-\
+UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load("./chun\
 k-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./ch\
-unk-CO45A6DL.js");var import_chunk_2OLZ7RVE=load("./chunk-2OLZ7RVE.js");var import_chunk_2KAFA2VR=load("./chunk-2KAFA2VR.js");var import_chunk_7U2475D5=load("./\
+unk-CO45A6DL.js");var import_chunk_FDMABMWT=load("./chunk-FDMABMWT.js");var import_chunk_R55QTULD=load("./chunk-R55QTULD.js");var import_chunk_7U2475D5=load("./\
 chunk-7U2475D5.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("\
 ./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_3S6B2MGW=load(
+"./chunk-VCIFQG7V.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -7234,14 +7274,14 @@ isId)(id)?id:void 0}function writeSlot(root,slot,id){(0,import_chunk_PGEWSQPR.wr
 return{async admit(){const timers=(0,import_chunk_HCKID2IT.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_HPS4WFBD.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_2OLZ7RVE.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_HPS4WFBD.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_FDMABMWT.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_HPS4WFBD.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_HPS4WFBD.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_HPS4WFBD.armedTimers} is the most`,`list them with ${import_chunk_TEGM7TP5.
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_TEGM7TP5.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_D67XVZNW.isEnded)((await(0,import_chunk_7RGJWFCL.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+try{return!(0,import_chunk_D67XVZNW.isEnded)((await(0,import_chunk_CUMVFVM3.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
 ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_QVGUELI7.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
@@ -7258,17 +7298,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_J6MCGALR.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_J6MCGALR.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_UJJQQRZ2.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_UJJQQRZ2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_HPS4WFBD.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_HPS4WFBD.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_C6FFRJ6H.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_C6FFRJ6H.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_62DZI7ZE.launch)(root,{kind:"\
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_2MEAKZFZ.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_2MEAKZFZ.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_62DZI7ZE.launch)(root,{kind:"\
 timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,
 maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_C6FFRJ6H.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_C6FFRJ6H.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
+import_chunk_2MEAKZFZ.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
+id,owner:said.owner}):[];return(0,import_chunk_2MEAKZFZ.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
 import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}\
 ; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);if(due<=now)throw refused(`that was ${now-due<
 6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_HPS4WFBD.limits.timer;if(due-now>
@@ -7288,10 +7328,10 @@ var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 JSBRDJBE.js");
 
 },
-"./turn-CQM4NKIP.js": function (module, exports) {
+"./turn-DTIVAPIN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_5E7FK5RL=load(
-"./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load("./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_TOFCZK2N=load(
-"./chunk-TOFCZK2N.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_YWT4S4VF=load(
+"./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load("./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_33Q35DFL=load(
+"./chunk-33Q35DFL.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -7300,29 +7340,29 @@ JSBRDJBE.js");
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_35TRZJLG.findEngine)(spec.engine)??import_chunk_35TRZJLG.defaultEngine;
-const pool=(0,import_chunk_TOFCZK2N.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
+const pool=(0,import_chunk_33Q35DFL.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
 const behind=(0,import_chunk_HCKID2IT.listActive)(root).filter(id=>(0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)>0&&isWaiting(id));for(const id of behind.slice(
 0,import_chunk_HPS4WFBD.queueTold)){const read=(0,import_chunk_IDC76GR5.readWorker)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(read.kind==="ok")engine.signal(
 read.value.worker,"SIGURG")}}async function waitForTurn(claim){const turn=(0,import_chunk_35TRZJLG.readTurn)(claim.paths,claim.spec.id)??lostTurn(claim)??await new Queued(
 claim).untilTurn();if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_D67XVZNW.specAtTurn)(claim.spec,turn);return true}function lostTurn({paths}){
 const started=(0,import_chunk_S7M4UBSY.factsOf)(paths.started);if(!started)return void 0;const age=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-started.modifiedMs);
 return{at:(0,import_chunk_CL3BCQKO.isoOf)(started.modifiedMs),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-age,files:{}}}
-var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_TOFCZK2N.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
+var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_33Q35DFL.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
 makeNap)(this.stop.signal);heard=new Map;since=(0,import_chunk_CL3BCQKO.monotonicMs)();note=null;why;constructor(claim){this.claim=claim;this.progress=new import_chunk_5E7FK5RL.
 Progress(claim)}async untilTurn(){const release=this.listen();const{progress,claim}=this;this.note=progress.state.queue??null;if(claim.generation>1){progress.note(
 "worker_replaced",{worker:claim.self.pid,generation:claim.generation,baseline_reset:false});claim.isReplacementTold=true}try{const stopped=new Promise(resolve=>this.
 stop.signal.addEventListener("abort",()=>resolve()));let turn;for(let quiet=quickMs.length;!turn&&!this.stop.signal.aborted;){const round=this.round(quiet).then(
 told=>({told}));const done=await Promise.race([round,stopped]);if(!done)break;turn=done.told.turn;quiet=done.told.isRung?0:quiet+1}if(turn)return turn;await this.
 end();return void 0}finally{release();for(const close of this.heard.values())close?.();this.stop.abort()}}async round(quiet){const{root,spec}=this.claim;let standing=await(0,
-import_chunk_TOFCZK2N.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_TOFCZK2N.lookAtQueue)(root,spec,
-this.memory);if(await this.care(standing))standing=await(0,import_chunk_TOFCZK2N.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
+import_chunk_33Q35DFL.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_33Q35DFL.lookAtQueue)(root,spec,
+this.memory);if(await this.care(standing))standing=await(0,import_chunk_33Q35DFL.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
 if(standing.mayGo){const turn=await this.take();if(turn)return{turn,isRung:true}}else this.tell(standing);const live=standing.ahead.length+standing.atWork.length;
-const before=standing.ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_TOFCZK2N.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";const slow=isAlone||
+const before=standing.ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_33Q35DFL.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";const slow=isAlone||
 standing.mayGo?1e3:Math.max(import_chunk_HPS4WFBD.queueLookMs,live*import_chunk_HPS4WFBD.queueLookPerJobMs);const why=await this.nap.sleep(quickMs[quiet]??slow);
 return{isRung:why.includes("fifo")}}async care(standing){const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.
-some(({condition})=>condition!=="supervised"):(0,import_chunk_TOFCZK2N.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.
-resolve().then(()=>load("./queue-care-JA6AJB4M.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
-import_chunk_YWT4S4VF.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_TOFCZK2N.lookAtQueue)(root,
+some(({condition})=>condition!=="supervised"):(0,import_chunk_33Q35DFL.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.
+resolve().then(()=>load("./queue-care-JEANIQQW.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
+import_chunk_YWT4S4VF.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_33Q35DFL.lookAtQueue)(root,
 spec,this.memory);if(!mayGo||!(0,import_chunk_S7M4UBSY.exists)(paths.folder)||this.stop.signal.aborted||(0,import_chunk_IDC76GR5.readCancel)(paths))return void 0;
 const files=await this.files();const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),
 files};(0,import_chunk_35TRZJLG.writeTurn)(paths,spec.id,turn);const fields={waited_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-this.since,live:atWork.length+1,max_live:spec.
@@ -7338,7 +7378,7 @@ claim;const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))this.wh
 "canceled";if(this.why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_SZ4LNQYZ.renewLease)(paths);look()},import_chunk_HPS4WFBD.leaseMs);const onNudge=()=>{
 look();this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);process.off("SIGURG",onNudge)}}async end(){if(this.why!=="canc\
 eled")return;const{progress,claim}=this;progress.note("cancel_requested",{request:(0,import_chunk_IDC76GR5.readCancel)(claim.paths)??null},{queue:null});const tree={
-step:"none",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-TNSLHJXP.js"));await concludeAsked(claim,{reason:"\
+step:"none",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-I3Y3E2ES.js"));await concludeAsked(claim,{reason:"\
 canceled",exit:void 0,tree,reconciled:false},null);wakeBehind(claim.root,claim.spec,this.memory)}};function watchedOf({ahead,atWork}){const before=ahead.at(-1);
 return before?[before]:atWork.slice(0,import_chunk_HPS4WFBD.queueHeard).map(({id})=>id)}function noteOf({ahead,atWork,place}){const before=ahead.at(-1);const behind=before?
 [before]:atWork.slice(0,import_chunk_HPS4WFBD.queueNamed).map(({id})=>id);return{place,live:atWork.length,behind}}
@@ -7355,10 +7395,10 @@ examples.map(example=>`  job-companion ${example}`)].join("\n"));return`${parts.
 `}
 
 },
-"./verify-2MGBYDNW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{verifyClaims:()=>verifyClaims});module.exports=stdin_exports;var import_chunk_AER66QNR=load("./chunk-AER66QNR.js");
-var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_Z24IL3SE=load("./chunk-Z24IL3SE.js");
-var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_27ANVMUV=load("./chunk-27ANVMUV.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");
+"./verify-NPVC7MXN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{verifyClaims:()=>verifyClaims});module.exports=stdin_exports;var import_chunk_WTR2WHDZ=load("./chunk-WTR2WHDZ.js");
+var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");
+var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");
 var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");
 var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");
@@ -7444,7 +7484,7 @@ if(claimed==="skip")return{result:"recorded",detail:"said to be skipped"};if(isP
 "contradicted":"verified",detail};if(isPassed)return{result:"verified",detail};return hasFailure?{result:"unverifiable",detail:`${detail}, as the claimed failur\
 e makes it`}:{result:"contradicted",detail}}async function verifyClaims(view,rerun){const{spec,paths,state}=view;if(rerun?!await(0,import_chunk_UJEZBA3B.isOurs)(
 view):await(0,import_chunk_UJEZBA3B.isForged)(view))return nothing("its spec.json was changed, or comes from another user or machine: nothing in its record can \
-be trusted");const parsed=(0,import_chunk_AER66QNR.claimsOf)(view);if(parsed.kind==="fault"||spec===null)return parsed.kind==="fault"?nothing(parsed.error.message,
+be trusted");const parsed=(0,import_chunk_WTR2WHDZ.claimsOf)(view);if(parsed.kind==="fault"||spec===null)return parsed.kind==="fault"?nothing(parsed.error.message,
 parsed.error):nothing("its record cannot be read");const{claims}=parsed;const place=placeOf(spec,paths);const commits=judgeCommits(place,claims.commits);const files=judgeFiles(
 place,claims.filesChanged,commits.held);const held={commits:new Set(commits.held).size,files:files.filter(({result})=>result==="verified").length};const again=rerun&&
 await rerun(spec.cwd);const verdicts=[judgeStatus(claims,state,spec),...commits.verdicts,...files,...judgeTests(claims,again),...claims.commands.map(recordCommand)];
@@ -7467,11 +7507,11 @@ held.commits)}}function countOf(left,named,total,held){return named.length===tot
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),240)}
 
 },
-"./verify-EL4U73NF.js": function (module, exports) {
+"./verify-T2G42GMH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load(
+"./chunk-CO45A6DL.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load(
 "./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
@@ -7506,10 +7546,10 @@ t ID --claims): commits, changed files, tests, status.","Each claim is verified,
 ;","--rerun runs your own command, on files that an agent wrote.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise\
 ."].join("\n"),examples:["verify implement-mik3x9ab-4f7q2z",'verify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.
 root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(
-text,"--rerun");const id=(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]??"");const view=await(0,import_chunk_7RGJWFCL.refresh)(root.folder,id,true);if(view.
+text,"--rerun");const id=(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]??"");const view=await(0,import_chunk_CUMVFVM3.refresh)(root.folder,id,true);if(view.
 damage===null&&!(0,import_chunk_D67XVZNW.isEnded)(view.state)){const wait=import_chunk_TEGM7TP5.nextCommands.wait(id,root.option);const notes=[`${id}: ${view.state.
 state}, there is nothing to verify yet; wait for it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,...input.has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-2MGBYDNW.js"));const stop=new AbortController;
+exitCodes.pending,...input.has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-NPVC7MXN.js"));const stop=new AbortController;
 const rerun=async cwd=>{const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-WJXFCQHU.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");
 const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();
 if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.
@@ -7528,9 +7568,9 @@ exports=stdin_exports;var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./watch-JSWX66CJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J6MCGALR=load(
-"./chunk-J6MCGALR.js");var import_chunk_C6FFRJ6H=load("./chunk-C6FFRJ6H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
+"./watch-74B6V5JK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
+"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
 "./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_3MTGHWQZ=load("./chunk-3MTGHWQZ.js");var import_chunk_VCIFQG7V=load(
 "./chunk-VCIFQG7V.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load(
@@ -7560,12 +7600,12 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-V2726AJQ.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_J6MCGALR.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_J6MCGALR.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_62DZI7ZE.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_C6FFRJ6H.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-QR3RHKM5.js"))).follow(context,root,launched.id);return(0,import_chunk_C6FFRJ6H.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_C6FFRJ6H.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-FV7CVHQX.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_UJJQQRZ2.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_UJJQQRZ2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_62DZI7ZE.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_2MEAKZFZ.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-YLWZWBRY.js"))).follow(context,root,launched.id);return(0,import_chunk_2MEAKZFZ.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_2MEAKZFZ.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_HPS4WFBD.toolGraceMs,maxOutputBytes:import_chunk_HPS4WFBD.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -7573,7 +7613,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_CO45A6DL.checkRoot)(root.folder);return(0,import_chunk_HCKID2IT.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_C6FFRJ6H.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_2MEAKZFZ.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -7581,13 +7621,13 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-QR3RHKM5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_2OLZ7RVE=load("./chunk-2OLZ7RVE.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_2KAFA2VR=load("./chunk-2KAFA2VR.js");var import_chunk_ZHT772JP=load("./chunk-ZHT772JP.js");var import_chunk_FKEDTWPK=load(
+"./watch-foreground-YLWZWBRY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_FDMABMWT=load("./chunk-FDMABMWT.js");var import_chunk_CQRAUG2K=load(
+"./chunk-CQRAUG2K.js");var import_chunk_R55QTULD=load("./chunk-R55QTULD.js");var import_chunk_ZHT772JP=load("./chunk-ZHT772JP.js");var import_chunk_FKEDTWPK=load(
 "./chunk-FKEDTWPK.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
 "./chunk-Z6IJVKG2.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load(
-"./chunk-7RGJWFCL.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load(
+"./chunk-CUMVFVM3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
 "./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
@@ -7607,15 +7647,15 @@ isHeard)(0,import_chunk_OIULTO2Y.noteCollected)(view,"wait");return{code}}functi
 return(0,import_chunk_CQRAUG2K.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience},()=>new Promise((resolve,reject)=>{
 let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=(0,import_chunk_3BHDXNO3.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,
 lookMs);const end=view=>{clearInterval(timer);unwatch();release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}\
-: canceling job ${id}`);const request={owner:import_chunk_IYTRN2OE.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_2OLZ7RVE.cancelJob)(
-root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_2KAFA2VR.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
+: canceling job ${id}`);const request={owner:import_chunk_IYTRN2OE.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_FDMABMWT.cancelJob)(
+root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_R55QTULD.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
 then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-V2726AJQ.js": function (module, exports) {
+"./watch-once-FV7CVHQX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_ZHT772JP=load("./chunk-ZHT772JP.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_3AXDJMMN=load("./chunk-3AXDJMMN.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_7RGJWFCL=load("./chunk-7RGJWFCL.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FKEDTWPK.js");var import_chunk_FL5YF4MN=load("./chunk-FL5YF4MN.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
@@ -7624,7 +7664,7 @@ then(({views})=>end(views[0]),reject)}))}
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful};async function lookNow(context,kind,input,place){const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_3AXDJMMN.attempt)(kind,read.input,start,{place:{
+onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_FL5YF4MN.attempt)(kind,read.input,start,{place:{
 root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_IYTRN2OE.callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.
 signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.
 evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.

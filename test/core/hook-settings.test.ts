@@ -86,12 +86,52 @@ test('a hook of ours that somebody put among others is taken from there alone', 
   assert.deepEqual(JSON.parse(text ?? ''), { hooks: { Stop: [{ hooks: [{ type: 'command', command: 'ls' }] }] } });
 });
 
+test('a file with nothing in it is as none', () => {
+  for (const empty of ['', '\n']) {
+    assert.equal(add(empty), add(null));
+    assert.deepEqual([removeHooks(empty).changes, findOwnHooks(empty)], [[], []]);
+  }
+});
+
+test('what would not be the same when it is written again is refused, and nothing else is', () => {
+  const bad = [
+    '{"n": 12345678901234567890}',
+    '{\n"a": 1.0}',
+    '{"a": 1, "a": 2}',
+    '{"b": "\\u0041"}',
+    '{"2": 1, "1": 1}',
+  ];
+  for (const text of bad) assert.throws(() => addHooks(text, 'claude', self), /line \d would not be the same/);
+  const command = JSON.stringify(hookCommand(self, 'claude', 'Stop'));
+  const text = `{"n": 1e400, "hooks": {"Stop": [{"hooks": [{"type": "command", "command": ${command}}]}]}}`;
+  assert.throws(() => removeHooks(text), /line 1 would/);
+  assert.ok(addHooks('{ "s" : "a \\" \\\\ {  }",\t"n" :[ 1 , -2.5,true ]\n}', 'claude', self).changes.length > 0);
+});
+
+test('ends of lines, the last one and the indentation stay', () => {
+  for (const form of [
+    (text: string) => text.replaceAll('\n', '\r\n'),
+    (text: string) => text.trimEnd(),
+    (text: string) => text.replaceAll('    ', '\t'),
+    (text: string) => JSON.stringify(JSON.parse(text)),
+  ]) {
+    const before = form(`${JSON.stringify(others, null, 4)}\n`);
+    const added = add(before);
+    assert.notEqual(added, before);
+    assert.equal(removeHooks(added).text, before);
+    assert.equal(/(^|[^\r])\n/.test(added), /(^|[^\r])\n/.test(before));
+  }
+});
+
 test('it is told when the host runs no hooks at all', () => {
   assert.deepEqual([areHooksOff('{"disableAllHooks":true}'), areHooksOff('{}')], [true, false]);
 });
 
 for (const [text, reason] of [
-  ['nonsense', /no JSON$/],
+  ['nonsense', /no JSON: .*; allowed is JSON without comments/],
+  ['{"a": 1, // why\n}', /no JSON: .*line 1, column 10\); allowed is JSON without comments/],
+  ['\uFEFF{}', /byte order mark; allowed is UTF-8 without one/],
+  ['\uFEFF', /byte order mark/],
   ['[]', /no JSON object/],
   ['{"hooks":[]}', /"hooks" is no object/],
   ['{"hooks":{"Stop":{}}}', /"hooks.Stop" is no list/],

@@ -1,5 +1,7 @@
 /** A hook's look has an end: what was not looked at by then is not told, and what is told is no more than a screen holds. */
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { makeId } from '../../companion/src/core/ids.ts';
 import { lookForHook } from '../../companion/src/jobs/hook-look.ts';
@@ -40,4 +42,13 @@ test('three are named, the newest first, and the rest is counted', async (t) => 
     assert.ok(lines[at + 1]?.endsWith(`result ${id} --state-dir ${folder}`), lines[at + 1]);
   assert.match(lines[4] ?? '', /^- 2 more: .* status /);
   assert.equal(lines.length, 5);
+});
+
+test('a job that has ended is finished, also when its worker was killed before it took its marker away', async (t) => {
+  const { folder, ids } = makeFinished(t, 1);
+  mkdirSync(join(folder, 'active'), { recursive: true });
+  writeFileSync(join(folder, 'active', ids[0] as string), '');
+  const lines = await lookForHook({ folder, option: [] }, null, never);
+  assert.match(lines[0] ?? '', /^job-companion: 1 finished job that nobody has collected/);
+  assert.equal(lines.length, 2);
 });

@@ -67,6 +67,46 @@ test('a second copy in the same second does not replace the first', (t) => {
   assert.equal(existsSync(file), false);
 });
 
+test('what the newest copy holds already is not copied again, and that copy stays whatever goes wrong', (t) => {
+  const { dir, path, write } = makeWorkspace(t, { git: false });
+  const file = write('file', 'same');
+  const edit = { file, before: 'same', after: 'new', followsLink: false };
+  const first = applyEdit(edit, stamp);
+  write('file', 'same');
+  assert.equal(applyEdit(edit, '20260103T030405Z'), first);
+  write('file', 'other');
+  const second = applyEdit({ ...edit, before: 'other' }, '20260104T030405Z');
+  assert.notEqual(second, first);
+  // The newest counts: the order of copies tells a story.
+  write('file', 'same');
+  const third = applyEdit(edit, '20260105T030405Z');
+  assert.ok(![first, second].includes(third));
+  write('file', 'same');
+  const there = readdirSync(dir);
+  const bad = { file: write('theirs', 'theirs'), before: 'ours', after: 'x', followsLink: false };
+  assert.equal(refusal(() => applyAll([edit, bad], stamp)).code, 'busy');
+  assert.deepEqual(readdirSync(dir), [...there, 'theirs']);
+  assert.equal(readFileSync(path('file'), 'utf8'), 'same');
+});
+
+test('copies go where the caller says, private whatever the file is, and a link there is none', (t) => {
+  const { dir, path, write } = makeWorkspace(t, { git: false });
+  const file = write('w/file', 'old');
+  chmodSync(file, 0o644);
+  const edit = { file, before: 'old', after: 'new', followsLink: false, copyBase: path('s/t/name') };
+  const copy = applyEdit(edit, stamp) ?? '';
+  assert.equal(copy, `${path('s/t/name')}.job-companion-${stamp}.bak`);
+  assert.deepEqual(
+    [copy, path('s/t'), path('s')].map((one) => statSync(one).mode & 0o777),
+    [0o600, 0o700, 0o700],
+  );
+  assert.deepEqual(readdirSync(path('w')), ['file']);
+  symlinkSync(copy, `${path('s/t/name')}.job-companion-20270102T030405Z.bak`);
+  write('w/file', 'old');
+  assert.equal(applyEdit(edit, '20270103T030405Z'), `${path('s/t/name')}.job-companion-20270103T030405Z.bak`);
+  assert.deepEqual(readdirSync(dir).sort(), ['s', 'w']);
+});
+
 test('what somebody else changed in the meantime is refused and stays', (t) => {
   const { dir, write } = makeWorkspace(t, { git: false });
   const file = write('file', 'theirs');

@@ -134,10 +134,10 @@ function hooksText(hooks: readonly HookFinding[], isAsOfNow: boolean): string {
 
 function editsText(edits: readonly TakenEdit[], isApplied: boolean): string {
   if (edits.length === 0) return 'Nothing to write: all of it is so already.';
-  const lines = edits.flatMap(({ file, before, after, changes, copy }) => {
+  const lines = edits.flatMap(({ file, before, after, changes, copy, copyBase = file }) => {
     const verb = after === null ? 'remove' : before === null ? 'make' : 'change';
     const done = { remove: 'removed', make: 'made', change: 'changed' }[verb];
-    const kept = before === null ? [] : labelled('copy', isApplied ? `${copy}` : `${file}.job-companion-TIME.bak`);
+    const kept = before === null ? [] : labelled('copy', isApplied ? `${copy}` : `${copyBase}.job-companion-TIME.bak`);
     return [
       `${isApplied ? done : `would ${verb}`} ${file}`,
       ...changes.flatMap((change) => labelled('', change)),

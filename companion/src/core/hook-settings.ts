@@ -1,6 +1,8 @@
 // The hooks of ours in the settings of a host, as text to text: added, brought up to date, or taken away, with every other setting
 // as it was. A command of ours is known by its end; what runs before and after it in other groups is somebody else's. Pure.
 import { type HookEvent, type HookHost, hookEvents, hookHosts } from './hooks.ts';
+import { jsonFault } from './json-fault.ts';
+import { findLoss, printLike } from './json-text.ts';
 import { quoteWords } from './shell-words.ts';
 
 /** Seconds after which the host gives up: far behind our own limit, so that it never strikes first. */
@@ -8,7 +10,10 @@ const hostLimitSeconds = 5;
 
 /** No word on stderr and no code but 0, also when this program was moved or removed. */
 const quietly = '2>/dev/null || :';
-const own = new RegExp(` hook (${hookHosts.join('|')}) (${hookEvents.join('|')}) 2>/dev/null \\|\\| :$`);
+const ownEnd = ` hook (${hookHosts.join('|')}) (${hookEvents.join('|')}) 2>/dev/null \\|\\| :`;
+const own = new RegExp(`${ownEnd}$`);
+/** A byte order mark. */
+const mark = '\uFEFF';
 
 /** One hook of ours that stands in a file. */
 export interface OwnHook {
@@ -78,6 +83,16 @@ export function removeHooks(text: string): HookEdit {
   return { text: Object.keys(rest).length === 0 ? null : print(rest, text), changes };
 }
 
+/** For somebody who writes it by hand. */
+export function hookBlock(host: HookHost, self: readonly string[]): string {
+  return addHooks(null, host, self).text as string;
+}
+
+/** May a hook of ours stand in it? Also in a text that is not understood. */
+export function mentionsOwn(text: string): boolean {
+  return new RegExp(ownEnd).test(text);
+}
+
 /** Does the host run no hook at all? */
 export function areHooksOff(text: string): boolean {
   return parse(text).all.disableAllHooks === true;
@@ -102,11 +117,13 @@ function handlersOf(group: Group): Handler[] {
 }
 
 function parse(text: string): { all: Record<string, unknown>; hooks: Record<string, Group[]> } {
+  if (text.trim() === '' && !text.startsWith(mark)) return { all: {}, hooks: {} };
+  if (text.startsWith(mark)) throw new Error('it begins with a byte order mark; allowed is UTF-8 without one');
   let all: unknown;
   try {
     all = JSON.parse(text);
   } catch {
-    throw new Error('it is no JSON');
+    throw new Error(`it is no JSON: ${jsonFault(text)}; allowed is JSON without comments and trailing commas`);
   }
   if (!isObject(all)) throw new Error('it is no JSON object');
   const hooks = all.hooks ?? {};
@@ -121,7 +138,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Never written when that would change what is somebody else's. */
 function print(value: unknown, old: string | null): string {
-  const indent = /^\s*\{\r?\n([ \t]+)"/.exec(old ?? '')?.[1] ?? 2;
-  return `${JSON.stringify(value, null, indent)}\n`;
+  const line = old === null ? null : findLoss(old);
+  if (line !== null)
+    throw new Error(
+      `line ${line} would not be the same when it is written again; allowed is JSON without doubled keys, ` +
+        'numbers of more digits than a double holds, and needless escapes',
+    );
+  return printLike(value, old);
 }

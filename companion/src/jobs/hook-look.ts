@@ -28,23 +28,18 @@ interface Seen {
 export async function lookForHook(root: StateRoot, owner: string | null, isOver: () => boolean): Promise<string[]> {
   const live = listActive(root.folder);
   const unsafe = await findUnsafe(root, live, owner, isOver);
-  return tell(root, { unsafe, ...findFinished(root.folder, live, owner, isOver) });
+  return tell(root, { unsafe, ...findFinished(root.folder, owner, isOver) });
 }
 
-function findFinished(
-  root: string,
-  live: readonly string[],
-  owner: string | null,
-  isOver: () => boolean,
-): Pick<Seen, 'finished' | 'isPart'> {
+function findFinished(root: string, owner: string | null, isOver: () => boolean): Pick<Seen, 'finished' | 'isPart'> {
   const finished: Seen['finished'] = [];
-  const passing = new Set(live);
   const oldest = nowMs() - hookAgeMs;
   let opened = 0;
   for (const id of listJobs(root).slice(0, hookJobs)) {
     if ((opened >= hookNamed && isOver()) || finished.length === hookCounted) return { finished, isPart: true };
     const paths = jobPaths(root, id);
-    if (passing.has(id) || exists(paths.collected)) continue;
+    // That it has ended is what counts, not its marker: a worker that was killed in between leaves that behind.
+    if (exists(paths.collected)) continue;
     opened += 1;
     const state = readState(paths);
     if (state.kind !== 'ok' || !isToCollect(state.value.state)) continue;

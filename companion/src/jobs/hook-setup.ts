@@ -9,16 +9,21 @@ import {
   bareCommand,
   findOwnHooks,
   type HookEdit,
+  hookBlock,
+  mentionsOwn,
   type OwnHook,
   removeHooks,
 } from '../core/hook-settings.ts';
 import { type HookHost, hookEvents } from '../core/hooks.ts';
+import { sha256 } from '../core/sha256.ts';
 import { splitWords } from '../core/split-words.ts';
-import { variables } from '../platform/env.ts';
-import { exists, factsOf } from '../platform/folders.ts';
+import { dataFolder, variables } from '../platform/env.ts';
+import { exists } from '../platform/folders.ts';
+import { readToEdit, type ToEdit } from '../platform/read-to-edit.ts';
 import { companionFile, nodeFile } from '../platform/self.ts';
 import type { SetupEdit } from './setup.ts';
-import { readSettings } from './staff-program.ts';
+import { policyBytes, readSettings } from './staff-program.ts';
+import { realPlace } from './worktree.ts';
 
 interface HookPlace {
   host: HookHost;
@@ -55,16 +60,16 @@ function placesOf(folder: string): HookPlace[] {
 /** Turn them on for one host, or (null) off wherever they stand. `folder`: the worktree. */
 export function planHooks(folder: string, host: HookHost | null, isForUser: boolean): SetupEdit[] {
   const places = placesOf(folder);
-  if (host === null) return places.flatMap((place) => planEdit(place, (text) => removal(text)));
+  if (host === null) return places.flatMap((place) => planRemoval(place));
   const scope = host === 'codex' || isForUser ? 'user' : 'worktree';
   const place = places.find((one) => one.host === host && one.scope === scope);
   if (!place) throw new FaultError('preflight', `cannot find the settings of ${host}: HOME is not set`);
   const elsewhere = places.find((one) => one.host === host && one.scope === 'user');
   // Both would run, and say everything twice.
   if (scope === 'worktree' && elsewhere && findHooks(elsewhere)?.problem === null) return [];
-  if (scope === 'worktree' && !isOwnFolder(path.dirname(place.file)))
-    throw refused(place.file, `${path.dirname(place.file)} is no folder of its own`);
-  const edits = planEdit(place, (text) => addHooks(text, host, [nodeFile(), companionFile()]));
+  const self = [nodeFile(), companionFile()];
+  const byHand = `put this into ${place.file} yourself, each entry beside what is there:\n${hookBlock(host, self).trimEnd()}`;
+  const edits = planEdit(place, (text) => addHooks(text, host, self), byHand);
   if (host !== 'codex') return edits;
   const trust = 'codex runs a new hook only after you have trusted it there: /hooks';
   return edits.map((edit) => ({ ...edit, changes: [...edit.changes, trust] }));
@@ -106,32 +111,50 @@ function problemOf(found: readonly OwnHook[]): string | null {
   return null;
 }
 
-function planEdit({ file, scope }: HookPlace, change: (text: string | null) => HookEdit): SetupEdit[] {
-  const read = readSettings(file);
-  if ('fault' in read) throw refused(file, `they ${read.fault}`);
+function planRemoval(place: HookPlace): SetupEdit[] {
+  const { text, isHidden } = readPlace(place);
+  // What is not understood is no trouble where nothing of ours can be.
+  if (text === null ? !isHidden : !mentionsOwn(text)) return [];
+  const byHand = `take the hooks whose command ends with "hook ${place.host} EVENT 2>/dev/null || :" out of ${place.file} yourself`;
+  return planEdit(place, (old) => (old === null ? { text: old, changes: [] } : removeHooks(old)), byHand);
+}
+
+function readPlace({ file, scope }: HookPlace): ToEdit {
+  return readToEdit(file, scope === 'user', policyBytes);
+}
+
+/** `byHand`: what somebody does whose settings we do not change. */
+function planEdit(place: HookPlace, change: (text: string | null) => HookEdit, byHand: string): SetupEdit[] {
+  const { file, scope } = place;
+  const read = readPlace(place);
+  if (read.text === null && read.fault !== null) throw refused(file, read.fault, byHand);
   let made: HookEdit;
   try {
     made = change(read.text);
   } catch (error) {
-    throw refused(file, messageOf(error));
+    throw refused(file, read.fault ?? messageOf(error), byHand);
   }
   const { changes } = made;
   if (changes.length === 0) return [];
+  if (read.fault !== null) throw refused(file, read.fault, byHand);
+  if (read.linkTo !== null) changes.unshift(`it is a link: what is changed is ${read.linkTo}`);
   // A settings file that a person has anyway is never taken away, only emptied.
   const after = made.text ?? (file.endsWith('settings.json') ? '{}\n' : null);
-  return [{ file, before: read.text, after, followsLink: scope === 'user', isState: false, changes }];
+  const edit = { file, before: read.text, after, followsLink: scope === 'user', isState: false, changes };
+  return [scope === 'user' ? edit : { ...edit, copyBase: copyBaseOf(file) }];
 }
 
-function removal(text: string | null): HookEdit {
-  return text === null ? { text, changes: [] } : removeHooks(text);
+/** Copies of a file of a worktree lie outside of it, where no commit takes them along: settings may be private. */
+function copyBaseOf(file: string): string {
+  const own = dataFolder();
+  if (own === undefined)
+    throw refused(file, 'there is no place for a copy: HOME and XDG_STATE_HOME are not set', 'set HOME');
+  const folder = realPlace(path.dirname(file));
+  const hash = Buffer.from(sha256(Buffer.from(folder))).toString('hex');
+  const place = path.basename(path.dirname(folder)).replace(/[^A-Za-z0-9._-]+/g, '-');
+  return path.join(own, 'settings-copies', `${place.slice(0, 40)}-${hash.slice(0, 8)}`, path.basename(file));
 }
 
-/** A repository can bring a link along. */
-function isOwnFolder(folder: string): boolean {
-  const facts = factsOf(folder);
-  return !facts || facts.kind === 'folder';
-}
-
-function refused(file: string, why: string): FaultError {
-  return new FaultError('preflight', `cannot change the settings ${file}: ${why}`);
+function refused(file: string, why: string, next: string): FaultError {
+  return new FaultError('preflight', `cannot change the settings ${file}: ${why}`, next);
 }

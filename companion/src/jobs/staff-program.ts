@@ -12,7 +12,8 @@ import { findWorktree } from '../platform/git-folder.ts';
 import { isOlder, versionOf } from '../platform/program-version.ts';
 
 /** Settings above this are no settings. */
-const policyBytes = 1024 * 1024;
+/** Settings of a CLI are no longer than this. */
+export const policyBytes = 1024 * 1024;
 
 /** Throws `preflight` for a CLI that is known to be older than `backend.oldest`. A program of the user's own is never asked. */
 export function checkProgram(backend: Backend, program: string): { version: string | null } {

@@ -1,10 +1,12 @@
-// Changing a file that a person or another program wrote: a copy of what was there stays beside it, its mode stays as it is, the new
+// Changing a file that a person or another program wrote: a copy of what was there is kept (beside it, or where the caller says), its mode stays as it is, the new
 // text is put in place at once, and nothing is written when somebody else changed it in the meantime. Several are changed together.
 import { chmodSync, linkSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { errnoOf, FaultError, messageOf } from '../core/errors.ts';
-import { createFile, createFolder, readRange, removeFile, writeFile } from './files.ts';
-import { exists, factsOf, realPath } from './folders.ts';
+import { createFile, createFolder, readRange, readText, removeFile, writeFile } from './files.ts';
+import { exists, factsOf, listNames, realPath } from './folders.ts';
+
+const copyEnd = /^(\d{8}T\d{6}Z)(?:-(\d+))?\.bak$/;
 
 export interface FileEdit {
   file: string;
@@ -14,11 +16,14 @@ export interface FileEdit {
   after: string | null;
   /** Change what a link leads to. Otherwise a link is refused. */
   followsLink: boolean;
+  /** Where copies go, with the beginning of their name, when not beside the file. They are private there. */
+  copyBase?: string;
 }
 
 /**
  * Write the new text of all of them, or of none: everything is written beside first, then put in place, and put back when one of
- * them cannot be. Returns the paths of the copies (`FILE.job-companion-STAMP.bak`; null where there was no file), in the same order.
+ * them cannot be. Returns the paths of the copies (`FILE.job-companion-STAMP.bak`; null where there was no file), in the same order. A text
+ * that the newest copy has already is not copied again.
  * Throws `preflight` for a file that is not ours, no regular one or cannot be changed, `busy` for one that has changed.
  */
 export function applyAll(edits: readonly FileEdit[], stamp: string): (string | null)[] {
@@ -49,11 +54,13 @@ interface Staged {
   /** The new text, beside it; null for a file that is removed. */
   fresh: string | null;
   copy: string | null;
+  /** The copy is one that was kept before. */
+  isOldCopy: boolean;
 }
 
 function stage(edit: FileEdit, stamp: string, staged: Staged[]): void {
   const { file, before, after } = edit;
-  const one: Staged = { edit, target: file, mode: 0o600, fresh: null, copy: null };
+  const one: Staged = { edit, target: file, mode: 0o600, fresh: null, copy: null, isOldCopy: false };
   if (before === null) {
     if (factsOf(file)) throw changed(file);
     createFolders(path.dirname(file));
@@ -66,8 +73,38 @@ function stage(edit: FileEdit, stamp: string, staged: Staged[]): void {
     if (readRange(one.target, 0, facts.size + 1)?.bytes.toString('utf8') !== before) throw changed(file);
   }
   staged.push(one);
-  if (before !== null) one.copy = createBeside(`${file}.job-companion-${stamp}`, '.bak', before, one.mode);
+  if (before !== null) keepCopy(one, before, stamp);
   if (after !== null) one.fresh = createBeside(`${one.target}.job-companion-${stamp}`, '.new', after, one.mode);
+}
+
+function keepCopy(one: Staged, text: string, stamp: string): void {
+  const { file, copyBase } = one.edit;
+  const base = copyBase ?? file;
+  const newest = newestCopy(base);
+  one.isOldCopy = newest !== undefined && readText(newest) === text;
+  if (one.isOldCopy) {
+    one.copy = newest as string;
+    return;
+  }
+  if (copyBase !== undefined) createFolders(path.dirname(copyBase));
+  one.copy = createBeside(`${base}.job-companion-${stamp}`, '.bak', text, copyBase === undefined ? one.mode : 0o600);
+}
+
+function newestCopy(base: string): string | undefined {
+  const copies = copiesOf(base).filter((copy) => factsOf(copy)?.uid === process.getuid?.());
+  return copies.at(-1);
+}
+
+/** The copies that were kept under this name, oldest first. */
+export function copiesOf(base: string): string[] {
+  const folder = path.dirname(base);
+  const begin = `${path.basename(base)}.job-companion-`;
+  const found = listNames(folder).flatMap((one) => {
+    const [, stamp, number = '1'] = (one.startsWith(begin) && copyEnd.exec(one.slice(begin.length))) || [];
+    return stamp === undefined ? [] : [{ file: path.join(folder, one), stamp, number: Number(number) }];
+  });
+  found.sort((a, b) => (a.stamp === b.stamp ? a.number - b.number : a.stamp < b.stamp ? -1 : 1));
+  return found.map(({ file }) => file);
 }
 
 function putInPlace({ edit, target, fresh }: Staged): void {
@@ -93,8 +130,8 @@ function putBack({ edit, target, mode }: Staged): boolean {
   }
 }
 
-function discard({ fresh, copy }: Staged, keepsCopy: boolean): void {
-  for (const file of [fresh, keepsCopy ? null : copy]) {
+function discard({ fresh, copy, isOldCopy }: Staged, keepsCopy: boolean): void {
+  for (const file of [fresh, keepsCopy || isOldCopy ? null : copy]) {
     try {
       if (file !== null) removeFile(file);
     } catch {
