@@ -96,6 +96,11 @@ test('cancel ends a queued job at once, also without its worker, and nothing was
   for (const job of [first, second]) {
     assert.deepEqual([job.state().state, job.state().queue, job.has('started')], ['canceled', null, false]);
     assert.match(job.text('result.md'), /Nothing of it had been started/);
+    // No file is named that is not there.
+    const { stdout, stderr } = await run(workspace, ['wait', job.id]);
+    assert.doesNotMatch(`${stdout}${stderr}`, /Whole output|whole output|output\.log|error\.log/);
+    const stored = job.json<{ output_path: unknown; error_path: unknown }>('result.json');
+    assert.deepEqual([stored.output_path, stored.error_path], [null, null]);
   }
   await eventually('the third to move up', () => third.state().queue?.place === 1, patient);
   hold.release();
@@ -171,15 +176,22 @@ test('a queued job says where it stands: at launch, in wait, observe, status', a
   assert.equal((await run(workspace, ['wait', holder.id, before, job.id, '--all'])).code, 0);
 });
 
-test('restart and continue of a queue take --max-live; a job that is restarted goes to the end', async (t) => {
+test('the help of --max-live says whose jobs count together, and from when its limit', async (t) => {
+  const help = (await run(makeWorkspace(t), ['run', '--help'])).stdout.replace(/\s+/g, ' ');
+  assert.match(help, /jobs without an owner are one pool/);
+  assert.match(help, /its hard limit counts from its turn, not from launch/);
+});
+
+test('a restart asks for the same place again, and goes to the end of the queue', async (t) => {
   const workspace = makeWorkspace(t);
   const ended = await launch(workspace, ['--max-live', '1', '--', 'sh', '-c', 'echo again']);
   assert.equal((await run(workspace, ['wait', ended.id])).code, 0);
   const hold = makeHold(workspace);
   const holder = await launch(workspace, ['--', ...hold.command]);
   await untilHeld(hold);
-  const again = await run(workspace, ['restart', ended.id, '--max-live', '1', '--id-only']);
-  const job = findJob(workspace, again.stdout.trim());
+  const again = await run(workspace, ['restart', ended.id]);
+  assert.match(again.stdout, /^queued: +place 1, behind /m);
+  const job = findJob(workspace, /^job (\S+)$/m.exec(again.stdout)?.[1] ?? '');
   await untilQueued(job);
   hold.release();
   assert.equal((await run(workspace, ['wait', holder.id, job.id, '--all'])).code, 0);

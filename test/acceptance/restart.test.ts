@@ -102,7 +102,7 @@ test('a restarted ask answers before it returns, with its code', async (t) => {
   assert.equal((await run(workspace, ['wait', only.stdout.trim()])).code, 0);
 });
 
-test("the environment is the caller's of now, owner and label too", async (t) => {
+test("the environment is the caller's of now, the owner too", async (t) => {
   const workspace = makeWorkspace(t);
   const command = ['sh', '-c', 'echo "$WORD"; pwd'];
   const args = ['run', '--owner', 'a', '--label', 'one', '--', ...command];
@@ -112,6 +112,56 @@ test("the environment is the caller's of now, owner and label too", async (t) =>
   const second = await finish(workspace, ['restart', first], 0, options);
   assert.equal((await run(workspace, ['result', second])).stdout, `now\n${workspace.dir}\n`);
   assert.equal(spec(workspace, second).owner, 'b');
+});
+
+test('label and --max-live stay unless given; the owner too, when nobody says who asks now', async (t) => {
+  const workspace = makeWorkspace(t);
+  withBackend(workspace);
+  const kept = (id: string) => {
+    const { owner, label, max_live } = spec(workspace, id) as unknown as Record<string, unknown>;
+    return [owner, label, max_live];
+  };
+  const asked = ['--owner', 'a', '--label', 'one', '--max-live', '3'];
+  const task = ['staffer', '--backend', 'cat', '--prompt', 'x'];
+  const watch = ['watch', 'cmd', '--', 'true'];
+  for (const words of [
+    ['run', ...asked, '--', 'true'],
+    [...task, ...asked],
+    [...watch.slice(0, 2), ...asked, ...watch.slice(2)],
+  ]) {
+    const first = await finish(workspace, words, 0);
+    const again = await finish(workspace, ['restart', first], 0);
+    assert.deepEqual(kept(again), ['a', 'one', 3], words.join(' '));
+    const given = ['--owner', 'b', '--label', '', '--max-live', '2'];
+    assert.deepEqual(kept(await finish(workspace, ['restart', again, ...given], 0)), ['b', '', 2]);
+    const other = await finish(workspace, ['restart', again], 0, { env: { JOB_OWNER: 'c' } });
+    assert.deepEqual(kept(other), ['c', 'one', 3]);
+  }
+  const timer = await finish(workspace, ['timer', 'in', '1s', '--label', 'one', '--owner', 'a'], 0);
+  assert.deepEqual(kept(await finish(workspace, ['restart', timer], 0)).slice(0, 2), ['a', 'one']);
+});
+
+test('continue keeps label and owner, and asks for its turn anew', async (t) => {
+  const workspace = makeWorkspace(t);
+  const script = `#!/bin/sh
+case $1 in --version) echo 'codex-cli 0.171.0'; exit ;; esac
+cat >/dev/null
+echo '{"type":"thread.started","thread_id":"t1"}'
+echo '{"type":"item.completed","item":{"type":"agent_message","text":"yes"}}'
+echo '{"type":"turn.completed"}'
+`;
+  writeFileSync(join(workspace.home, 'codex'), script, { mode: 0o755 });
+  const env = { PATH: `${workspace.home}:${workspace.env.PATH}` };
+  const asked = ['--owner', 'a', '--label', 'one', '--max-live', '3'];
+  const first = await finish(workspace, ['staffer', '--backend', 'codex', '--prompt', 'x', ...asked], 0, { env });
+  for (const [given, label] of [
+    [[], 'one'],
+    [['--label', 'two'], 'two'],
+  ] as const) {
+    const next = await finish(workspace, ['continue', '--job', first, '--prompt', 'y', ...given], 0, { env });
+    const now = spec(workspace, next) as unknown as Record<string, unknown>;
+    assert.deepEqual([now.owner, now.label, now.max_live], ['a', label, undefined]);
+  }
 });
 
 test('a live job is not restarted, and the way to end it is named', async (t) => {

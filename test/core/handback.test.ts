@@ -32,9 +32,15 @@ for (const [name, counts] of names) {
 test('the answer to a file has its number and its name, and is a name that wakes nobody', () => {
   assert.equal(answerName('01-questions.md'), '01-answer-questions.md');
   for (const name of ['01-q.md', `07-${'x'.repeat(245)}.md`]) {
-    assert.ok(answerName(name).length <= 255);
-    assert.equal(isHandback(answerName(name)), false);
+    const answer = answerName(name) ?? '';
+    assert.ok(answer !== '' && answer.length <= 255);
+    assert.equal(isHandback(answer), false);
   }
+});
+
+test('what is said at the beginning and at the end asks nothing, so no answer is named for it', () => {
+  assert.deepEqual(['00-declared.md', '99-left.md'].map(answerName), [null, null]);
+  assert.equal(answerName('00-question.md'), '00-answer-question.md');
 });
 
 const answers: [text: string, asks: string | null][] = [

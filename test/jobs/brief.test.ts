@@ -101,6 +101,13 @@ test('a hand-back folder is told with the id, the names, the question and the ma
   assert.match(makeBrief(spec({}, { handback }), facts), /Write only below \/w, and into the hand-back folder\./);
 });
 
+test('the brief, like wait, gives the answer the number of the question', () => {
+  const brief = makeBrief(spec({}, { id: 'staffer-1-2', handback: { dir: '/h', baseline: {} } }), facts);
+  assert.match(brief, /answer of the caller to NN-name\.md is NN-answer-name\.md, with the same number/);
+  assert.match(brief, /Number your files in order, and go on after the numbers that are there/);
+  assert.doesNotMatch(brief, /the answers together/);
+});
+
 test('no beginning of the brief asks a question, so that an agent that repeats it does not either', () => {
   const brief = makeBrief(spec({}, { id: 'staffer-1-2', handback: { dir: '/h', baseline: {} } }), facts);
   for (let end = 0; end <= brief.length; end += 1) assert.equal(findQuestion(brief.slice(0, end)), null);

@@ -170,6 +170,16 @@ test('complete.md freezes by its last line alone and wakes nobody', async (t) =>
   assert.deepEqual([await names(look), await names(look), look.standing.frozen], [[], [], true]);
 });
 
+test('complete.md of an earlier job freezes nothing until it is written again, also in the same words', async (t) => {
+  const { dir, write, open, names } = await makeFolder(t, { 'complete.md': 'FROZEN\n', '01-old.md': 'old' });
+  const look = open();
+  assert.deepEqual([await names(look), await names(look), look.standing.frozen], [[], [], false]);
+  assert.deepEqual([await names(open(), true), look.standing.frozen], [[], false]);
+  rmSync(join(dir, 'complete.md'));
+  write('complete.md', 'FROZEN\n');
+  assert.deepEqual([await names(look), await names(look), look.standing.frozen], [[], [], true]);
+});
+
 test(`at most ${handbackFiles} are told, and one more is said`, async (t) => {
   const { write, open, names } = await makeFolder(t);
   for (let n = 0; n < handbackFiles; n += 1) write(`50-${String(n).padStart(3, '0')}.md`, 'x');

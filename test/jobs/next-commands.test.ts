@@ -35,6 +35,16 @@ for (const [name, words] of verbs) {
   });
 }
 
+test('a wait for a job that hands files back is also for those, from the cursor on that is known', () => {
+  const spec = { handback: { dir: '/h', baseline: {} } };
+  const wait = (...args: [typeof spec | null, number?]) =>
+    wordsOf(nextCommands.waitOn(jobId, args[0], option, args[1]));
+  const end = ['--timeout', '10m', ...option];
+  assert.deepEqual(wait(spec), ['wait', jobId, '--until', 'handback', ...end]);
+  assert.deepEqual(wait(spec, 0), ['wait', jobId, '--until', 'handback', '--after-seq', '0', ...end]);
+  assert.deepEqual(wait(null, 7), ['wait', jobId, ...end]);
+});
+
 test('status needs no job', () => {
   assert.deepEqual(wordsOf(nextCommands.status(option)), ['status', ...option]);
 });

@@ -41,7 +41,7 @@ export const continueCommand: Command = {
     ...launchOptions,
   },
   notes:
-    'Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.',
+    'Backend, mode, model, profile, folder and label are those of the earlier job unless given, the owner too when this call names none. The limit is a fresh one, and --max-live is asked for anew.',
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"', 'continue --prompt "Go on"'],
 
   async run(context, input) {
@@ -86,6 +86,8 @@ export const continueCommand: Command = {
     if (staff.base) part.base = staff.base;
     return launchStaff(context, input, {
       verb: parent.verb,
+      // Another task: when it may begin is not asked for again.
+      earlier: { owner: parent.owner, label: parent.label },
       staff: part,
       cwd,
       lineage: lineageOf(parent, 'continue'),
@@ -102,7 +104,7 @@ export const continueCommand: Command = {
 /** What can be done with a job that has no conversation to go on in. */
 async function instead(root: StateRoot, parent: Spec): Promise<string | null> {
   const { state } = await refresh(root.folder, parent.id);
-  if (!isEnded(state)) return nextCommands.wait(parent.id, root.option);
+  if (!isEnded(state)) return nextCommands.waitOn(parent.id, parent, root.option);
   // An instant does not come again.
   if (parent.timer && parent.timer.delay_ms === null) return null;
   return nextCommands.restart(parent.id, root.option);

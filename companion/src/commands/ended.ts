@@ -6,7 +6,7 @@ import { exitCodeOf } from '../core/exit-codes.ts';
 import type { JobState } from '../core/job.ts';
 import { ageOf } from '../core/recorded-time.ts';
 import { formatSize } from '../core/size.ts';
-import { isContinuable, isUnfinished } from '../jobs/continuable.ts';
+import { goingOn } from '../jobs/going-on.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { terminalRecord } from '../jobs/terminal-record.ts';
 import { goneError, type View } from '../jobs/view.ts';
@@ -31,8 +31,8 @@ export function tellEnded(context: Pick<Context, 'isTerminal'>, view: View): Rep
   const handback = handbackLine(view);
   if (handback !== null) notes.push(`hand-back: ${handback}`);
   for (const warning of view.state.warnings) notes.push(warningNote(warning));
-  if (isUnfinished(view.state) && isContinuable(view.paths, view.state))
-    notes.push(`go on: ${nextCommands.continue(view.id, view.spec?.state_option ?? [])}`);
+  const on = goingOn(view, view.spec?.state_option ?? []);
+  if (on) notes.push(...(on.words === null ? [] : [`note: ${on.words}`]), `go on: ${Object.values(on.next)[0]}`);
   if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
   const bytes = deliverable ?? Buffer.alloc(0);
   return {
@@ -50,7 +50,9 @@ export function warningNote(warning: { message: string }): string {
 export function endedDocument(view: View): object {
   const times = { now: isoNow(), age_ms: ageOf(view.state.created_at, nowMs()) };
   if (view.damage !== null) return { ...view.state, ...times };
-  return { ...recordOf(view), ...whatIsThere(view.paths), ...times };
+  const on = goingOn(view, view.spec?.state_option ?? []);
+  const next = on ? { going_on: on.words, next: on.next } : {};
+  return { ...recordOf(view), ...whatIsThere(view.paths), ...times, ...next };
 }
 
 /** The prompt of the shell begins a line of its own. */
@@ -80,7 +82,7 @@ function header(view: View): string {
   const first = [outcome, facts.join(', ')].filter((part) => part !== '').join(error ? '; ' : ', ');
   const where = [`result: ${paths.result}`];
   if (spec?.timer) where.unshift(`due: ${plainText(spec.timer.due_at)}`);
-  if (spec?.kind === 'run') where.push(`whole output: ${paths.output}`);
+  if (spec?.kind === 'run' && exists(paths.output)) where.push(`whole output: ${paths.output}`);
   return [`${view.id}: ${first}`, ...where].join('\n');
 }
 

@@ -4,7 +4,7 @@
 import { usageError } from '../core/errors.ts';
 import { byteLength, plainText } from '../core/excerpt.ts';
 import { exitCodes } from '../core/exit-codes.ts';
-import type { Warning } from '../core/job.ts';
+import type { Spec, Warning } from '../core/job.ts';
 import { onStallBytes } from '../core/limits.ts';
 import { type JobRequest, type Launched, launch } from '../jobs/launch.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
@@ -16,14 +16,18 @@ import { notifyOf } from './notifying.ts';
 import type { Parsed } from './parse.ts';
 import type { QueueTold } from './queue-note.ts';
 
-export function launchWords(input: Parsed): Pick<JobRequest, 'owner' | 'label' | 'onceKey' | 'maxLive'> {
+/** `earlier`: what a job that goes on or is started again keeps of it, unless it is given. Who asks now comes before who asked then. */
+export function launchWords(
+  input: Parsed,
+  earlier?: Partial<Pick<Spec, 'owner' | 'label' | 'max_live'>>,
+): Pick<JobRequest, 'owner' | 'label' | 'onceKey' | 'maxLive'> {
   const onceKey = input.text('once-key') ?? null;
   if (onceKey === '') throw usageError('cannot take --once-key "": a key needs at least one character');
   return {
-    owner: input.text('owner') ?? variables.owner() ?? null,
-    label: input.text('label') ?? null,
+    owner: input.text('owner') ?? variables.owner() ?? earlier?.owner ?? null,
+    label: input.text('label') ?? earlier?.label ?? null,
     onceKey,
-    maxLive: input.count('max-live') ?? null,
+    maxLive: input.count('max-live') ?? earlier?.max_live ?? null,
   };
 }
 
@@ -69,7 +73,7 @@ export async function tellLaunched(
   if (input.has('wait') || isSynchronous) {
     const { waitAndTell } = await import('./collecting.ts');
     const told = launched.isNew ? warningNotes(root, launched.id) : [];
-    const collect = `collect: ${nextCommands.wait(launched.id, root.option)}`;
+    const collect = `collect: ${nextCommands.waitOn(launched.id, specOf(root, launched.id), root.option)}`;
     for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
     const timeoutMs = input.duration('wait-timeout') ?? Number.MAX_SAFE_INTEGER;
     return waitAndTell(context, root, [launched.id], {
@@ -89,8 +93,12 @@ function jobLine({ id, isNew }: Launched): string {
 
 /** What was found out at launch, from the record: it says the same whenever it is read. */
 function warningsOf(root: StateRoot, id: string): Warning[] {
+  return specOf(root, id)?.warnings ?? [];
+}
+
+function specOf(root: StateRoot, id: string): Spec | undefined {
   const spec = readSpec(jobPaths(root.folder, id));
-  return spec.kind === 'ok' ? (spec.value.warnings ?? []) : [];
+  return spec.kind === 'ok' ? spec.value : undefined;
 }
 
 function warningNotes(root: StateRoot, id: string): string[] {
@@ -114,10 +122,10 @@ async function timerOf(
 
 /** A launch without a limit of its own pays nothing for it; what cannot be told keeps nobody from his id. */
 async function queueOf(root: StateRoot, id: string): Promise<QueueTold | undefined> {
-  const spec = readSpec(jobPaths(root.folder, id));
-  if (spec.kind !== 'ok' || !spec.value.max_live) return undefined;
+  const spec = specOf(root, id);
+  if (!spec?.max_live) return undefined;
   try {
-    return await (await import('./queue-note.ts')).queueNoteOf(root.folder, spec.value);
+    return await (await import('./queue-note.ts')).queueNoteOf(root.folder, spec);
   } catch {
     return undefined;
   }
@@ -129,12 +137,12 @@ async function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): P
   if (input.has('id-only')) return { code: exitCodes.done, out: `${id}\n`, notes };
   const paths = jobPaths(root.folder, id);
   const commands = {
-    wait: nextCommands.wait(id, root.option),
+    wait: nextCommands.waitOn(id, specOf(root, id), root.option),
     observe: nextCommands.observe(id, root.option),
     cancel: nextCommands.cancel(id, root.option),
   };
   const timer = await timerOf(root, id);
-  const queue = isNew && input.has('max-live') ? await queueOf(root, id) : undefined;
+  const queue = isNew ? await queueOf(root, id) : undefined;
   if (input.has('json')) {
     return {
       code: exitCodes.done,

@@ -40,7 +40,7 @@ export const launchOptions = {
     kind: 'count',
     value: 'N',
     range: limits.maxLive,
-    help: 'start it when fewer than N jobs of this owner are at work; until then it is queued, in order, and its hard limit counts from its turn',
+    help: 'start it when fewer than N jobs of its owner (jobs without an owner are one pool) are at work; until then it is queued, in order; its hard limit counts from its turn, not from launch',
   },
   'id-only': { kind: 'flag', help: 'print the id and a newline, nothing else' },
   ...common,
@@ -74,7 +74,7 @@ export const staffOptions = {
     kind: 'duration',
     value: 'D',
     range: limits.staffTimeout,
-    help: 'hard limit, counted from launch (default 60m, at most 120m)',
+    help: 'hard limit, counted from launch, with --max-live from its turn (default 60m, at most 120m)',
   },
   'first-output': {
     kind: 'duration',

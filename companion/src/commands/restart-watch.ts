@@ -32,7 +32,7 @@ export async function againWatch(
   return launchAndTell(context, input, {
     kind: 'watch',
     verb: 'watch',
-    ...launchWords(input),
+    ...launchWords(input, spec),
     cwd,
     deadlineMs: timeout === undefined ? spec.deadline_ms : parseDuration(timeout, '--timeout', limits.watchFor),
     killGraceMs: spec.kill_grace_ms,

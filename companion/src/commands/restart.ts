@@ -48,7 +48,8 @@ export const restart: Command = {
     share: writerOptions.share,
     ...launchOptions,
   },
-  notes: 'Refused while the earlier job still runs. The environment is that of this call.',
+  notes:
+    'Refused while the earlier job still runs. Label and --max-live are those of the earlier job unless given, the owner too when this call names none. The environment is that of this call.',
   examples: [
     'restart run-mik3x9ab-4f7q2z',
     'restart staffer-mik3xa01-9c2k4d --timeout 90m',
@@ -89,7 +90,7 @@ function againRun(context: Context, input: Parsed, spec: Spec, root: StateRoot, 
   return launchAndTell(context, input, {
     kind: 'run',
     verb: 'run',
-    ...launchWords(input),
+    ...launchWords(input, spec),
     cwd: spec.cwd,
     deadlineMs,
     killGraceMs: spec.kill_grace_ms,
@@ -125,7 +126,13 @@ async function againTimer(
     );
   const { launchTimer } = await import('./timer.ts');
   const timer = { ...earlier, due_at: isoOf(nowMs() + earlier.delay_ms) };
-  return launchTimer(context, input, { timer, lineage: lineageOf(spec, 'restart'), words, notify: spec.notify });
+  return launchTimer(context, input, {
+    timer,
+    earlier: spec,
+    lineage: lineageOf(spec, 'restart'),
+    words,
+    notify: spec.notify,
+  });
 }
 
 /** The same task and configuration in a fresh conversation, with what the earlier one started from told as history. */
@@ -153,6 +160,7 @@ function again(context: Context, input: Parsed, spec: Spec, root: StateRoot, wor
   if (staff.base) part.base = staff.base;
   return launchStaff(context, input, {
     verb: spec.verb,
+    earlier: spec,
     staff: part,
     cwd,
     lineage: lineageOf(spec, 'restart'),

@@ -41,7 +41,7 @@ export const result: Command = {
         : findJob(root, input.words[0]);
     const view = await refresh(root.folder, id, true);
     if (!isEnded(view.state)) {
-      const wait = nextCommands.wait(id, root.option);
+      const wait = nextCommands.waitOn(id, view.spec, root.option);
       if (input.has('json')) return { code: exitCodes.pending, json: observation(view, { afterSeq: null, root }) };
       return {
         code: exitCodes.pending,

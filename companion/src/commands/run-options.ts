@@ -8,7 +8,7 @@ export const runOptions = {
     kind: 'duration',
     value: 'D',
     range: limits.runTimeout,
-    help: 'hard limit, counted from launch (default 24h, at most 30d)',
+    help: 'hard limit, counted from launch, with --max-live from its turn (default 24h, at most 30d)',
   },
   deadline: { kind: 'duration', value: 'D', range: limits.runTimeout, help: 'the same as --timeout' },
   'kill-after': {

@@ -1,11 +1,11 @@
 // What the staff verbs share: the request, who else is at work there, the launch.
 import { findBackend } from '../backends/registry.ts';
 import { usageError } from '../core/errors.ts';
-import type { Lineage, Profile, StaffPart, Warning, WorktreeNote } from '../core/job.ts';
+import type { Lineage, Profile, Spec, StaffPart, Warning, WorktreeNote } from '../core/job.ts';
 import { limits } from '../core/limits.ts';
 import type { ModeId } from '../core/modes.ts';
 import { type JobRequest, launch } from '../jobs/launch.ts';
-import { nextCommand } from '../jobs/next-commands.ts';
+import { nextCommands } from '../jobs/next-commands.ts';
 import { requireBase } from '../jobs/review.ts';
 import { versionWarnings } from '../jobs/staff-program.ts';
 import { launchWarnings, makeStaffPart, requireFreeConversation } from '../jobs/staff-request.ts';
@@ -33,6 +33,8 @@ export interface StaffLaunch {
   firstOutputMs?: number | null;
   stallMs?: number | null;
   quietMs?: number | null;
+  /** What it keeps of the job that it goes on with or starts again, unless it is given. */
+  earlier?: Partial<Pick<Spec, 'owner' | 'label' | 'max_live'>>;
   /** Of the job that is started again. */
   notify?: readonly string[] | null | undefined;
   onStall?: string | null;
@@ -48,7 +50,7 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
   const request: JobRequest = {
     kind: 'staff',
     verb: job.verb,
-    ...launchWords(input),
+    ...launchWords(input, job.earlier),
     notify: await notifyOf(context, input, job.notify),
     cwd: job.cwd,
     deadlineMs: job.deadlineMs ?? input.durationOrDefault('timeout'),
@@ -81,7 +83,7 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
   // Told to whoever launches, not kept: that a wrapper does not say its version is no fault of the job.
   if (launched.isNew) for (const warning of versionWarnings(job.staff)) context.tell(`note: ${warning.message}`);
   if (handback && launched.isNew) {
-    const wait = nextCommand(root.option, 'wait', launched.id, '--until', 'handback', '--timeout', '10m');
+    const wait = nextCommands.waitOn(launched.id, request, root.option);
     context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`);
   }
   if (request.worktree === 'new' && launched.isNew) await tellDirty(context, job.cwd);

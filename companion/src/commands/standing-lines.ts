@@ -3,7 +3,7 @@ import { formatAge } from '../core/duration.ts';
 import { ageOf } from '../core/recorded-time.ts';
 import { checkpointOf, handbackSeen, queueSeen, watchSeen } from '../jobs/parts-seen.ts';
 import { queueWords } from '../jobs/queue-words.ts';
-import type { View } from '../jobs/view.ts';
+import { isEnded, type View } from '../jobs/view.ts';
 import { nowMs } from '../platform/clock.ts';
 import { progressCells } from './progress-cells.ts';
 
@@ -36,7 +36,17 @@ export function queueLine(view: View): string | null {
 export function handbackLine(view: View): string | null {
   const seen = handbackSeen(view);
   if (!seen) return null;
-  const count = seen.told === 0 ? 'nothing yet' : `${seen.told} ${seen.told === 1 ? 'file' : 'files'}`;
+  const { told, before } = seen;
+  const none = `nothing${before > 0 ? ' new' : ''}${isEnded(view.state) ? '' : ' yet'}`;
+  const count = told === 0 ? none : filesOf(told);
   const newest = seen.newest === null ? '' : `, newest ${seen.newest}`;
-  return `${count} in ${seen.dir}${newest}${seen.frozen ? ' (frozen)' : ''}`;
+  const notes = [
+    ...(seen.frozen ? ['frozen'] : []),
+    ...(told === 0 && before > 0 ? [`${filesOf(before)} ${before === 1 ? 'was' : 'were'} there before`] : []),
+  ];
+  return `${count} in ${seen.dir}${newest}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
+}
+
+function filesOf(count: number): string {
+  return `${count} ${count === 1 ? 'file' : 'files'}`;
 }

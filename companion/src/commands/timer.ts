@@ -2,7 +2,7 @@
 import { formatAge, formatDuration, parseDuration } from '../core/duration.ts';
 import { FaultError, usageError } from '../core/errors.ts';
 import { exampleInstant, parseInstant } from '../core/instant.ts';
-import type { Lineage, TimerPart } from '../core/job.ts';
+import type { Lineage, Spec, TimerPart } from '../core/job.ts';
 import { limits, timerMessageBytes } from '../core/limits.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { launch } from '../jobs/launch.ts';
@@ -109,11 +109,18 @@ async function arm(
 export async function launchTimer(
   context: Context,
   input: Parsed,
-  job: { timer: TimerPart; lineage: Lineage | null; words: string; notify?: readonly string[] | null | undefined },
+  job: {
+    timer: TimerPart;
+    lineage: Lineage | null;
+    words: string;
+    notify?: readonly string[] | null | undefined;
+    /** The timer that is armed again. */
+    earlier?: Pick<Spec, 'owner' | 'label'>;
+  },
 ): Promise<Reply> {
   checkLaunchOptions(input);
   const root = context.root(input);
-  const said = launchWords(input);
+  const said = launchWords(input, job.earlier && { owner: job.earlier.owner, label: job.earlier.label });
   const { admit, earlier } = admitTimer(root, job.timer.slot);
   const launched = await launch(root, {
     kind: 'timer',

@@ -48,7 +48,7 @@ export const verify: Command = {
     const id = findJob(root, input.words[0] ?? '');
     const view = await refresh(root.folder, id, true);
     if (view.damage === null && !isEnded(view.state)) {
-      const wait = nextCommands.wait(id, root.option);
+      const wait = nextCommands.waitOn(id, view.spec, root.option);
       const notes = [`${id}: ${view.state.state}, there is nothing to verify yet; wait for it with:`, wait];
       const json = { id, state: view.state.state, verdict: null, claims: [], error: null, next: wait };
       return { code: exitCodes.pending, ...(input.has('json') ? { json } : { notes }) };

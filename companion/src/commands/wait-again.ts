@@ -1,9 +1,11 @@
 // The exact command that waits on as this one did: the same jobs, the same causes, the cursors where they are now.
 import { formatDuration } from '../core/duration.ts';
 import type { Wanted } from '../core/wakes.ts';
-import { nextCommand, nextCommands } from '../jobs/next-commands.ts';
+import { handbackWords, nextCommand, nextCommands } from '../jobs/next-commands.ts';
 import type { WaitCursor } from '../jobs/wake-watch.ts';
-import type { StateRoot } from '../store/layout.ts';
+import { exists } from '../platform/folders.ts';
+import { jobPaths, type StateRoot } from '../store/layout.ts';
+import { readSpec } from '../store/records.ts';
 
 export interface Asked {
   mode: 'any' | 'all';
@@ -12,6 +14,8 @@ export interface Asked {
   cursors?: ReadonlyMap<string, WaitCursor>;
   /** As the caller gave it; undefined when it gave none. */
   timeoutAsked?: number | undefined;
+  /** The caller said that only the end is to wake. */
+  isEndAsked?: boolean;
 }
 
 /** All that a wait goes by. */
@@ -31,10 +35,13 @@ export function waitAgain(
 ): string {
   const [first = ''] = ids;
   const { until = [], cursors = new Map() } = asked;
-  if (until.length === 0 && ids.length === 1) return nextCommands.wait(first, root.option);
+  // Whoever asked for nothing may not know that an agent asks before its end.
+  const isHandedBack = until.length === 0 && ids.some((id) => handsBack(root, id));
+  if (until.length === 0 && ids.length === 1 && !isHandedBack) return nextCommands.wait(first, root.option);
   const words = ['wait', ...ids];
   if (ids.length > 1) words.push(`--${asked.mode}`);
   if (until.length > 0) words.push('--until', until.join(','));
+  else if (isHandedBack) words.push(...(asked.isEndAsked ? ['--until', 'terminal'] : handbackWords));
   for (const id of until.length > 0 ? ids : []) {
     const seq = moved.get(id) ?? cursors.get(id)?.seq;
     if (seq !== undefined) words.push('--after-seq', ids.length > 1 ? `${id}:${seq}` : String(seq));
@@ -42,4 +49,12 @@ export function waitAgain(
   const hasOwn = until.length > 0 && asked.timeoutAsked !== undefined;
   words.push('--timeout', hasOwn ? formatDuration(asked.timeoutAsked ?? 0) : '10m');
   return nextCommand(root.option, ...words);
+}
+
+/** It lives, and has a folder for what wakes its caller. */
+function handsBack(root: StateRoot, id: string): boolean {
+  const paths = jobPaths(root.folder, id);
+  if (!exists(paths.marker)) return false;
+  const spec = readSpec(paths);
+  return spec.kind === 'ok' && Boolean(spec.value.handback);
 }

@@ -77,6 +77,7 @@ export const wait: Command = {
       timeoutAsked: input.duration('timeout'),
       heartbeatMs: input.duration('heartbeat') ?? null,
       isJson: input.has('json'),
+      isEndAsked: input.has('until'),
     });
   },
 };

@@ -67,9 +67,10 @@ function handbackLines({ name, bytes, changed }: Record<string, unknown>, view: 
   const dir = handbackSeen(view)?.dir;
   if (dir === undefined || typeof name !== 'string' || !isHandback(name)) return [];
   const size = typeof bytes === 'number' ? ` (${bytes} bytes)` : '';
+  const answer = answerName(name);
   return [
     `${changed === true ? 'changed' : 'handed back'}: ${dir}/${name}${size}`,
-    `an answer goes into: ${dir}/${answerName(name)}`,
+    ...(answer === null ? [] : [`an answer goes into: ${dir}/${answer}`]),
   ];
 }
 

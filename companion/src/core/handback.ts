@@ -17,8 +17,16 @@ export function isHandback(name: string): boolean {
   return ordered.test(name) && !answer.test(name);
 }
 
-/** Under which name the child looks for the answer to a file: `01-questions.md` has `01-answer-questions.md`. */
-export function answerName(name: string): string {
+/** Said at the beginning and at the end: they ask nothing. */
+export const declaredName = '00-declared.md';
+export const leftName = '99-left.md';
+
+/**
+ * Under which name the child looks for the answer to a file: `01-questions.md` has `01-answer-questions.md`, with the same number. Null for
+ * a file that asks nothing.
+ */
+export function answerName(name: string): string | null {
+  if (name === declaredName || name === leftName) return null;
   const made = `${name.slice(0, 3)}answer-${name.slice(3)}`;
   return made.length <= nameBytes ? made : `${name.slice(0, 3)}answer.md`;
 }

@@ -25,7 +25,7 @@ export interface Turn {
 export interface HandbackPart {
   /** Absolute, links resolved. */
   dir: string;
-  /** Ordered files that were there already, by what they were: they wake nobody. */
+  /** Ordered files that were there already, and complete.md, by what they were: they wake nobody, and freeze nothing. */
   baseline: Record<string, string>;
 }
 

@@ -2,7 +2,7 @@
 // the form of its answer. Put together by the worker from the frozen request and the context of this very start; pure.
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { findingsForm } from '../core/findings.ts';
-import { completeName, statusName } from '../core/handback.ts';
+import { completeName, declaredName, leftName, statusName } from '../core/handback.ts';
 import type { Spec, StaffPart, WorkspaceContext } from '../core/job.ts';
 import { findMode, isReader } from '../core/modes.ts';
 
@@ -60,8 +60,8 @@ function handback({ id, handback: part }: Spec): string {
   if (!part) return '';
   return list('Handing things back before the end', [
     `You are job ${id}. The folder ${plainLine(part.dir)} (JOB_HANDBACK) is for what the caller must see while you work; you may write there whatever else is not allowed.`,
-    'A new file there with a name of the form NN-name.md (two digits, then letters, digits, dots, - or _) wakes the caller: for a question, a blocker, a batch that is ready. Not for plain progress. Number the files in order, your own and the answers together, and go on after the numbers that are there; 00-declared.md says first what you set out to do, 99-left.md last what is left over. Write a file under another name and rename it when it is whole.',
-    'Answers of the caller are files named NN-answer-name.md; they are not yours to write.',
+    `A new file there with a name of the form NN-name.md (two digits, then letters, digits, dots, - or _) wakes the caller: for a question, a blocker, a batch that is ready. Not for plain progress. Number your files in order, and go on after the numbers that are there; ${declaredName} says first what you set out to do, ${leftName} last what is left over. Write a file under another name and rename it when it is whole.`,
+    'The answer of the caller to NN-name.md is NN-answer-name.md, with the same number; such files are not yours to write. Read those that are there already before you ask.',
     `For how things stand, write ${statusName}: it wakes nobody.`,
     'When you cannot go on without an answer: write the question into such a file, stop what you have running, and end your turn. The last line of your final message is then "PARENT-QUESTION: " and the name of that file (PARENT-QUESTION: NN-name.md), and nothing after it. You are called again with the answer.',
     `When everything is done and handed back, write ${completeName} as the very last file; its last line is the word FROZEN. Change nothing in the folder after that.`,

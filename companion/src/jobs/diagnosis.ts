@@ -43,7 +43,7 @@ async function problemOf(
   condition: Condition,
 ): Promise<{ problem: string | null; next: string | null }> {
   const { id, spec, damage } = view;
-  const wait = nextCommands.wait(id, root.option);
+  const wait = nextCommands.waitOn(id, isEnded(view.state) ? null : spec, root.option);
   if (condition === 'damaged')
     return {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,

@@ -85,7 +85,8 @@ export class HandbackLook {
     if (!content) return undefined;
     this.read.set(name, stamp);
     if (!isOrdered) {
-      this.isFrozen = isFrozen(content.text);
+      // One that another job left is not the word of this one.
+      this.isFrozen = isFrozen(content.text) && this.known.get(name) !== stamp;
       return undefined;
     }
     const { sha256 } = content;
@@ -106,13 +107,20 @@ export class HandbackLook {
   }
 }
 
-/** Ordered files that are there already, by their content. Or why they cannot be looked at. */
+/**
+ * Ordered files that are there already, by their content, and the closing one by its stamp: written again it counts, whatever it says. Or why
+ * they cannot be looked at.
+ */
 export async function baselineOf(dir: string): Promise<{ baseline: Record<string, string> } | { trouble: string }> {
-  const seen = await lookIntoFolder(dir, isHandback, handbackMost);
+  const seen = await lookIntoFolder(dir, (name) => isHandback(name) || name === completeName, handbackMost);
   if ('trouble' in seen) return seen;
   const baseline: Record<string, string> = {};
   for (const file of seen.files) {
     if (file.size === 0) continue;
+    if (file.name === completeName) {
+      baseline[file.name] = file.stamp;
+      continue;
+    }
     const content = file.size <= handbackMost.bytes ? await contentOf(`${dir}/${file.name}`, file) : undefined;
     baseline[file.name] = content?.sha256 ?? file.stamp;
   }

@@ -9,10 +9,11 @@ import { exists } from '../platform/folders.ts';
 import { readEvents } from '../store/journal.ts';
 import type { StateRoot } from '../store/layout.ts';
 import { collectedBy, lastCollectedSeq } from './collected.ts';
-import { isContinuable, isUnfinished } from './continuable.ts';
+import { isContinuable } from './continuable.ts';
+import { goingOn } from './going-on.ts';
 import { healthOf } from './health-seen.ts';
 import { nextCommands } from './next-commands.ts';
-import { boundDocument, boundEvent } from './observation-size.ts';
+import { boundDocument, boundEvent, type EventPage } from './observation-size.ts';
 import { checkpointOf, handbackSeen, livenessSeen, queueSeen, timerSeen, watchSeen } from './parts-seen.ts';
 import { progressOf } from './progress-seen.ts';
 import { staffFacts } from './staff-facts.ts';
@@ -31,7 +32,7 @@ export interface Observing {
 }
 
 export function observation(view: View, options: Observing): Record<string, unknown> {
-  const { state, spec, paths } = view;
+  const { state, spec } = view;
   const condition = conditionOf(view);
   const { waited } = options;
   const facts: Record<string, unknown> = {
@@ -49,6 +50,7 @@ export function observation(view: View, options: Observing): Record<string, unkn
     timer: timerSeen(view),
     ...queueFacts(view),
     ...handbackFacts(view),
+    ...goingOnFacts(view),
     supervision: condition,
     rev: state.rev,
     now: isoNow(),
@@ -72,7 +74,10 @@ export function observation(view: View, options: Observing): Record<string, unkn
     collected: collectedBy(view),
     last_collected_seq: lastCollectedSeq(view),
   };
-  const next = nextFor(view, condition, options.root);
+  const page = readPage(view, options);
+  // Without a cursor of the reader's own nobody can say what was seen of the older ones.
+  const known = options.afterSeq === null ? null : (page.events.at(-1)?.seq ?? page.after);
+  const next = nextFor(view, condition, options.root, known);
   if (waited && next.wait !== undefined) next.wait = waited.next;
   const progress = isEnded(state) ? null : progressOf(view);
   // Whoever wrote into the folder: only plain and bounded text leaves here. Paths and commands are ours and stay whole. A timer's message
@@ -85,10 +90,18 @@ export function observation(view: View, options: Observing): Record<string, unkn
     ...(progress === null ? {} : { progress: plainValue(progress, textTailBytes + 3) }),
   };
   if (waited && waited.wake !== 'soft_timeout') return boundDocument(document, null);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = readEvents(paths, after, eventsAtMost);
-  const events = journal.events.map((event) => plainValue(event, 400) as JobEvent);
-  return boundDocument(document, { events, isMore: journal.more, after });
+  const bounded = boundDocument(document, page);
+  // Events that found no room are not known yet.
+  const told = Number(bounded.next_seq);
+  if (known !== null && told < known && bounded.next && !waited)
+    bounded.next = nextFor(view, condition, options.root, told);
+  return bounded;
+}
+
+function readPage({ paths, state }: View, { afterSeq }: Observing): EventPage {
+  const after = afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const { events, more } = readEvents(paths, after, eventsAtMost);
+  return { events: events.map((event) => plainValue(event, 400) as JobEvent), isMore: more, after };
 }
 
 /** No single text of a document is longer. */
@@ -120,6 +133,12 @@ function handbackFacts(view: View): Record<string, unknown> {
   return handback === null ? {} : { handback };
 }
 
+/** What must be known before a job that asks something is started again. */
+function goingOnFacts(view: View): Record<string, unknown> {
+  const on = goingOn(view, []);
+  return on === null ? {} : { going_on: on.words };
+}
+
 /** Where things are; null for what an ended job does not keep (a clean success takes its stream away). */
 function filesOf({ paths, state }: View): Record<string, string | null> {
   const files = {
@@ -133,13 +152,17 @@ function filesOf({ paths, state }: View): Record<string, string | null> {
   return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, exists(file) ? file : null]));
 }
 
-function nextFor(view: View, condition: Condition, root: StateRoot): Record<string, string> {
+/** `after`: the reader knows all events up to it. */
+function nextFor(view: View, condition: Condition, root: StateRoot, after: number | null): Record<string, string> {
   if (condition === 'damaged') return { doctor: nextCommands.doctor(view.id, root.option) };
   if (!isEnded(view.state))
-    return { wait: nextCommands.wait(view.id, root.option), cancel: nextCommands.cancel(view.id, root.option) };
+    return {
+      wait: nextCommands.waitOn(view.id, view.spec, root.option, after),
+      cancel: nextCommands.cancel(view.id, root.option),
+    };
   const next: Record<string, string> = { result: nextCommands.result(view.id, root.option) };
-  if (view.state.state === 'done' && !isUnfinished(view.state)) return next;
+  if (view.state.state === 'done') return { ...next, ...goingOn(view, root.option)?.next };
   if (isContinuable(view.paths, view.state)) next.continue = nextCommands.continue(view.id, root.option);
-  if (view.state.state !== 'done') next.restart = nextCommands.restart(view.id, root.option);
+  next.restart = nextCommands.restart(view.id, root.option);
   return next;
 }

@@ -1,6 +1,7 @@
 // What a job tells of itself beside its state - the newest checkpoint or observation, a watch's last look, a timer's instant,
 // what was handed back - as readers take it. The files lie where an agent may write: what has another form is left out, and every text is plain and bounded.
 import { excerpt, plainText } from '../core/excerpt.ts';
+import { isHandback } from '../core/handback.ts';
 import { isId } from '../core/ids.ts';
 import type {
   AttentionKind,
@@ -141,8 +142,13 @@ export interface QueueSeen {
   behind: string[];
 }
 
+export interface HandbackSeen extends HandbackNote {
+  /** Ordered files that lay there at launch. */
+  before: number;
+}
+
 /** What was handed back so far; null for a job without a folder for it. */
-export function handbackSeen({ spec, state }: View): HandbackNote | null {
+export function handbackSeen({ spec, state }: View): HandbackSeen | null {
   if (!spec?.handback) return null;
   const value = asObject(state.handback);
   return {
@@ -150,6 +156,7 @@ export function handbackSeen({ spec, state }: View): HandbackNote | null {
     told: numberOf(value?.told) ?? 0,
     newest: textOf(value?.newest, nameBytes),
     frozen: value?.frozen === true,
+    before: Object.keys(asObject(spec.handback.baseline) ?? {}).filter(isHandback).length,
   };
 }
 

@@ -6,6 +6,7 @@ import type { JobState, ResultNote, Spec, TimerPart, WatchNote } from '../core/j
 import { excerptBytes, textTailBytes } from '../core/limits.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { readRange } from '../platform/files.ts';
+import { exists } from '../platform/folders.ts';
 import type { TerminateReport } from '../platform/process-tree.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { readLogTail } from '../store/output-log.ts';
@@ -114,10 +115,16 @@ function facts(parts: Deliverable): string[] {
       tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(', ') : null,
     ],
     ['Warnings', state.warnings.length > 0 ? state.warnings.map((one) => plainText(one.message)).join('; ') : null],
-    ['Whole output', spec.watch ? null : `${paths.output} and ${paths.error}`],
+    ['Whole output', spec.watch ? null : wholeOutput(paths)],
     ['What was told', spec.watch ? paths.events : null],
   ];
   return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+
+/** Null when nothing was ever started: there is no output then. */
+function wholeOutput({ output, error }: JobPaths): string | null {
+  const there = [output, error].filter(exists);
+  return there.length === 0 ? null : there.join(' and ');
 }
 
 function seenLast({ evidence, polls, troubles, trouble }: WatchNote): string {

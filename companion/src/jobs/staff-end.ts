@@ -105,9 +105,9 @@ function questionWarnings({ handback }: Spec, answer: string | null): Warning[] 
   if (name === null) return [];
   const file = handback ? `${handback.dir}/${name}` : name;
   const isThere = handback !== undefined && handback !== null && factsOf(file)?.kind === 'file';
-  const where = isThere
-    ? `; put the answer into ${handback.dir}/${answerName(name)} or into the next task`
-    : ' (there is no such file)';
+  const answered = answerName(name);
+  const into = isThere && answered !== null ? `${handback.dir}/${answered} or into the next task` : 'the next task';
+  const where = isThere ? `; put the answer into ${into}` : ' (there is no such file)';
   return [{ code: 'parent_question', message: `the agent asks a question in ${file}${where}` }];
 }
 

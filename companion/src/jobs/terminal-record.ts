@@ -1,5 +1,6 @@
 // result.json: everything that the state says of an ended job, and where the rest lies.
 import type { JobState, ResultNote, Spec, StaffPart } from '../core/job.ts';
+import { exists } from '../platform/folders.ts';
 import type { TerminateReport } from '../platform/process-tree.ts';
 import type { JobPaths } from '../store/layout.ts';
 import type { StaffEnd } from './staff-end.ts';
@@ -29,8 +30,8 @@ export function terminalRecord(
     ...(spec.run ? { result_paths: results ?? null } : {}),
     ...(spec.timer ? { timer: spec.timer } : {}),
     result_path: paths.result,
-    output_path: isTidy(spec, state) ? null : paths.output,
-    error_path: paths.error,
+    output_path: isTidy(spec, state) || !exists(paths.output) ? null : paths.output,
+    error_path: exists(paths.error) ? paths.error : null,
   };
 }
 

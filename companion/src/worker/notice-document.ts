@@ -4,7 +4,7 @@ import type { JobEvent } from '../core/events.ts';
 import { excerpt, plainText, plainValue } from '../core/excerpt.ts';
 import { excerptBytes } from '../core/limits.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
-import { inspect } from '../jobs/view.ts';
+import { inspect, isEnded } from '../jobs/view.ts';
 import { isoNow } from '../platform/clock.ts';
 
 export function noticeDocument(root: string, id: string, event: Partial<JobEvent> & { type: string }): string {
@@ -36,7 +36,13 @@ export function noticeDocument(root: string, id: string, event: Partial<JobEvent
     result_path: paths.result,
     at: isoNow(),
     next: {
-      wait: nextCommands.wait(id, option),
+      // Each file has its notice: whoever is told of one knows all before it.
+      wait: nextCommands.waitOn(
+        id,
+        isEnded(state) ? null : spec,
+        option,
+        event.type === 'handback' ? (event.seq ?? null) : null,
+      ),
       result: nextCommands.result(id, option),
       observe: nextCommands.observe(id, option),
     },
