@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "4d3be50ac6529b94";
+const buildId = "b2e80a1f12c3c01b";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -140,9 +140,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-QCYVYJXE.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
-process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-RVXC46QK.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-WSNAOCCB.js"));const reply=await dispatch(
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-B4JQ4POZ.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-EI35B6KK.js"));await runNotify(args[1]??"",args[2]??
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-NK5GYFLO.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -168,44 +168,61 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function usualText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./cancel-NQRGQYWR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var import_chunk_SPUHXPSH=load(
-"./chunk-SPUHXPSH.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_FDMABMWT=load(
-"./chunk-FDMABMWT.js");var import_chunk_R55QTULD=load("./chunk-R55QTULD.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load(
-"./chunk-3BHDXNO3.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
-"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
-"./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load(
-"./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load(
-"./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
-"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var cancel={name:"cancel",summary:"end a job and its whole process tree",form:"ID [\
---why TEXT]",words:{min:1,max:1},options:{why:{kind:"text",value:"TEXT",help:"kept in the record"},owner:{kind:"text",value:"NAME",help:"who asks (default: JOB_\
-OWNER)"},...import_chunk_QVGUELI7.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
-examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.
-checkRoot)(root.folder);const id=(0,import_chunk_HCKID2IT.requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_FDMABMWT.cancelJob)(root.folder,
-id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null,why:input.text("why")??null});const{state,paths}=reply.view;const json={id,result:reply.
-result,state:state.state,error:state.error,result_path:paths.result};if(reply.result==="canceled"){const out=`${id}: canceled
+"./cancel-MIEUKK42.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_22LWLGDW=load(
+"./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load(
+"./chunk-T4JNAPAO.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_KBSI5QQR=load(
+"./chunk-KBSI5QQR.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load(
+"./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load(
+"./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load(
+"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load(
+"./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var cancel={name:"cancel",summary:"end a job and its whole process tree",form:"ID [--why TEXT]",words:{min:1,max:1},options:{why:{kind:"t\
+ext",value:"TEXT",help:"kept in the record"},owner:{kind:"text",value:"NAME",help:"who asks (default: JOB_OWNER)"},...import_chunk_DHPTGOEL.common},notes:"Exit \
+codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik\
+3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const id=(0,import_chunk_HCKID2IT.
+requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_KBSI5QQR.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.
+owner()??null,why:input.text("why")??null});const{state,paths}=reply.view;const json={id,result:reply.result,state:state.state,error:state.error,result_path:paths.
+result};if(reply.result==="canceled"){const out=`${id}: canceled
 report: ${paths.result}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...json,...taskJson(reply.view)}}:{code:import_chunk_6PFAPK5K.exitCodes.done,out,notes:taskNotes(
 reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_D67XVZNW.isEnded)(state)){if(!(0,import_chunk_D67XVZNW.isEnded)(state))throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot cancel job ${id}: its command has ended; how its task stands was not asked yet`,import_chunk_TEGM7TP5.nextCommands.wait(id,root.option));
+FaultError("preflight",`cannot cancel job ${id}: its command has ended; how its task stands was not asked yet`,import_chunk_M5UIDYZS.nextCommands.wait(id,root.option));
 const cause=state.error?` (${state.error.code}: ${state.error.message})`:"";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot cancel job ${id}: it \
-ended as ${state.state}${cause}`,import_chunk_TEGM7TP5.nextCommands.result(id,root.option))}const health=(0,import_chunk_N5RLSATX.healthOf)(reply.view,(0,import_chunk_D67XVZNW.
+ended as ${state.state}${cause}`,import_chunk_M5UIDYZS.nextCommands.result(id,root.option))}const health=(0,import_chunk_F4RDUI7D.healthOf)(reply.view,(0,import_chunk_D67XVZNW.
 conditionOf)(reply.view));const worker=reply.view.launch?`; its worker is process ${reply.view.launch.worker.pid}`:"";const why=`${health.reason?`; ${health.reason}`:
 ""}${worker}`;const text=`${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
-${import_chunk_TEGM7TP5.nextCommands.observe(id,root.option)}
+${import_chunk_M5UIDYZS.nextCommands.observe(id,root.option)}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.pending,json}:{code:import_chunk_6PFAPK5K.exitCodes.pending,out:text}}};function taskNotes(view){
-if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_D55TD3ZR.runNotes)(view),...view.state.warnings.map(import_chunk_D55TD3ZR.warningNote)]}function taskJson({
+if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_IC6FN6CW.runNotes)(view),...view.state.warnings.map(import_chunk_IC6FN6CW.warningNote)]}function taskJson({
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
+
+},
+"./chunk-22LWLGDW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackLine:()=>handbackLine,progressLine:()=>progressLine,queueLine:()=>queueLine,watchLine:()=>watchLine});module.
+exports=stdin_exports;var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function progressLine(view){const checkpoint=(0,import_chunk_F4RDUI7D.checkpointOf)(
+view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_5PLGUTI6.progressCells)(view);const count=completed===
+null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
+import_chunk_UNGYPAP3.formatAge)((0,import_chunk_IDC76GR5.ageOf)(at,(0,import_chunk_CL3BCQKO.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
+ (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_F4RDUI7D.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
+evidence===""?"":`: ${seen.evidence}`}`}function queueLine(view){const seen=(0,import_chunk_F4RDUI7D.queueSeen)(view);return seen&&(0,import_chunk_T4JNAPAO.queueWords)(
+seen)}function handbackLine(view){const seen=(0,import_chunk_F4RDUI7D.handbackSeen)(view);if(!seen)return null;const{told,before}=seen;const none=`nothing${before>
+0?" new":""}${(0,import_chunk_D67XVZNW.isEnded)(view.state)?"":" yet"}`;const count=told===0?none:filesOf(told);const newest=seen.newest===null?"":`, newest ${seen.
+newest}`;const notes=[...seen.frozen?["frozen"]:[],...told===0&&before>0?[`${filesOf(before)} ${before===1?"was":"were"} there before`]:[]];return`${count} in ${seen.
+dir}${newest}${notes.length===0?"":` (${notes.join("; ")})`}`}function filesOf(count){return`${count} ${count===1?"file":"files"}`}
 
 },
 "./chunk-2BIZXMTV.js": function (module, exports) {
@@ -218,66 +235,6 @@ size,modified_ms:mtimeMs,inode:ino}),error=>["ENOENT","ENOTDIR"].includes((0,imp
 itself]=[await(0,import_promises.stat)(target),await(0,import_promises.lstat)(target)];return{found:(0,import_chunk_S7M4UBSY.behindOf)(behind,itself.isSymbolicLink()?
 await(0,import_promises.realpath)(target):null)}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error";return["ENOENT","ENOTDIR"].includes(code)?
 {found:void 0}:{trouble:code}}}
-
-},
-"./chunk-2MEAKZFZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
-"./chunk-62DZI7ZE.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-P3IKZRXO.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --\
-once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null,label:input.text("label")??null,
-onceKey,maxLive:input.count("max-live")??null}}function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);
-if(size>import_chunk_HPS4WFBD.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_HPS4WFBD.onStallBytes}\
- are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot\
- take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);
-const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,import_chunk_62DZI7ZE.launch)(
-root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.
-resolve().then(()=>load("./collecting-S2T57TAL.js"));const told=launched.isNew?warningNotes(root,launched.id):[];const collect=`collect: ${import_chunk_TEGM7TP5.
-nextCommands.wait(launched.id,root.option)}`;for(const line of[jobLine(launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeou\
-t")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(
-root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){
-const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value.warnings??[]:[]}function warningNotes(root,id){
-return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))
-return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-2J4E35LD.js")),Promise.resolve().then(()=>load("\
-./timer-facts-IZF5YNMU.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},
-line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,
-id));if(spec.kind!=="ok"||!spec.value.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./queue-note-447246AV.js"))).queueNoteOf(root.
-folder,spec.value)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("\
-id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);const commands={wait:import_chunk_TEGM7TP5.nextCommands.wait(id,root.option),observe:import_chunk_TEGM7TP5.
-nextCommands.observe(id,root.option),cancel:import_chunk_TEGM7TP5.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,id);const queue=isNew&&input.
-has("max-live")?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.facts,
-replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),next:commands}}}
-const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),`collect: ${commands.
-wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
-`,notes}}
-
-},
-"./chunk-2QKMNUPH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
-exports=stdin_exports;var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_HCKID2IT.listActive)(
-root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
-root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_HCKID2IT.listJobs)(root)){if(left===0)break;if(isLive.has(
-id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
-filter(view=>isChosen(view.spec,options)).sort(byLife)}function mayBeChosen(root,id,choice){if(choice.owner===null&&choice.kinds===null)return true;const spec=(0,
-import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.value,choice)}function isChosen(spec,{owner,
-kinds}){return isOwnedBy(spec,owner)&&(kinds===null||spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_D67XVZNW.isEnded)(
-a.state))-Number((0,import_chunk_D67XVZNW.isEnded)(b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_CUMVFVM3.
-refresh,import_chunk_D67XVZNW.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
 
 },
 "./chunk-35TRZJLG.js": function (module, exports) {
@@ -350,58 +307,11 @@ output.stdout?.bytes>0)return true;return(0,import_chunk_JCD23OGW.readEvents)(pa
 state,warnings}){return state==="done"&&warnings.some(({code})=>code==="parent_question"||code==="not_finished")}
 
 },
-"./chunk-3S6B2MGW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findWorktree:()=>findWorktree,tracksAnything:()=>tracksAnything});module.exports=stdin_exports;var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");function findWorktree(folder){for(let at=import_node_path.
-default.resolve(folder);;at=import_node_path.default.dirname(at)){if(isGitPlace(import_node_path.default.join(at,".git")))return at;if(at===import_node_path.default.
-dirname(at))return void 0}}function isGitPlace(dotGit){const facts=(0,import_chunk_S7M4UBSY.factsOf)(dotGit);if(facts?.kind!=="link")return facts?.kind==="folde\
-r"||facts?.kind==="file";return(0,import_chunk_S7M4UBSY.isFolder)(dotGit)||(0,import_chunk_S7M4UBSY.isFile)(dotGit)}function tracksAnything(folder){const real=import_node_path.
-default.join((0,import_chunk_S7M4UBSY.realPath)(import_node_path.default.dirname(folder)),import_node_path.default.basename(folder));const root=findWorktree(import_node_path.
-default.dirname(real));if(root===void 0)return false;const index=readIndex(root);if(!index)return false;const wanted=Buffer.from(`${import_node_path.default.relative(
-root,real)}/`).toString("latin1");for(const name of indexNames(index.bytes,index.hashBytes)){if(name.startsWith(wanted)||`${name}/`===wanted)return true;if(name>
-wanted&&name.slice(0,wanted.length)>wanted)return false}return false}function readIndex(root){try{const dotGit=import_node_path.default.join(root,".git");const folder=(0,
-import_chunk_S7M4UBSY.isFolder)(dotGit)?dotGit:linkedFolder(root,(0,import_node_fs.readFileSync)(dotGit,"utf8"));const bytes=(0,import_node_fs.readFileSync)(import_node_path.
-default.join(folder,"index"));if(bytes.length<12||bytes.toString("latin1",0,4)!=="DIRC")return void 0;return{bytes,hashBytes:usesSha256(folder)?32:20}}catch{return void 0}}
-function usesSha256(folder){const places=[folder,import_node_path.default.join(folder,"../..")];return places.some(place=>{try{return/^\s*objectformat\s*=\s*sha256/im.
-test((0,import_node_fs.readFileSync)(import_node_path.default.join(place,"config"),"utf8"))}catch{return false}})}function linkedFolder(root,text){return import_node_path.
-default.resolve(root,text.replace(/^gitdir:\s*<>/,"").trim())}function*indexNames(bytes,hashBytes){const head=42+hashBytes;const version=bytes.readUInt32BE(4);if(version<
-2||version>4)return;let at=12;let name="";for(let left=bytes.readUInt32BE(8);left>0&&at+head<bytes.length;left-=1){const start=at;const isExtended=version>=3&&(bytes.
-readUInt16BE(at+head-2)&16384)!==0;at+=isExtended?head+2:head;let kept=0;if(version===4){let byte=bytes[at++]??0;let strip=byte&127;while(byte&128){byte=bytes[at++]??
-0;strip=strip+1<<7|byte&127}kept=Math.max(0,name.length-strip)}const end=bytes.indexOf(0,at);if(end<0)return;name=name.slice(0,kept)+bytes.toString("latin1",at,
-end);at=version===4?end+1:start+(end-start+8&~7);yield name}}
-
-},
-"./chunk-3WHUXXCN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,closeReading:()=>closeReading,closes:()=>closes,fenceOf:()=>fenceOf,
-linesOf:()=>linesOf,readSafely:()=>readSafely,replay:()=>replay});module.exports=stdin_exports;var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var LineSplitter=class{parts=[];size=0;dropped=0;decoder=new TextDecoder;limit;constructor(limit=import_chunk_HPS4WFBD.
-streamLineBytes){this.limit=limit}push(bytes){const lines=[];let from=0;for(let at=bytes.indexOf(10);at>=0;at=bytes.indexOf(10,from)){this.keep(bytes.subarray(from,
-at));this.take(lines);from=at+1}if(from<bytes.length)this.keep(new Uint8Array(bytes.subarray(from)));return lines}end(){const lines=[];if(this.size>0)this.take(
-lines);return lines}keep(piece){this.size+=piece.length;if(this.size>this.limit)this.parts=[];else if(piece.length>0)this.parts.push(piece)}take(lines){if(this.
-size>this.limit)this.dropped+=1;else lines.push(this.decoder.decode(this.parts.length===1?this.parts[0]:join(this.parts,this.size)));this.parts=[];this.size=0}};
-function join(parts,size){const whole=new Uint8Array(size);let at=0;for(const part of parts){whole.set(part,at);at+=part.length}return whole}var chunk=1024*1024;
-function backendOf(spec){return spec.staff?(0,import_chunk_NOXSBKMC.findBackend)(spec.staff.backend):void 0}function replay(spec,paths){const reading=(0,import_chunk_NOXSBKMC.
-makeReading)();const backend=backendOf(spec);if(!backend)return reading;const at=(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.
-modifiedMs??0);eachLine(paths.output,line=>readSafely(reading,()=>backend.read(line,reading,at)));if(backend.readError)eachLine(paths.error,line=>readSafely(reading,
-()=>backend.readError?.(line,reading,at)));return reading}function readSafely(reading,read){try{read()}catch(error){(0,import_chunk_NOXSBKMC.noteWarning)(reading,
-"backend_error",`the stream has something that could not be read: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`)}}function closeReading(spec,paths,reading,exit){
-const backend=backendOf(spec);const stderrTail=(0,import_chunk_PGEWSQPR.readRange)(paths.error,-import_chunk_HPS4WFBD.tailBytes,import_chunk_HPS4WFBD.tailBytes)?.
-bytes.toString("utf8")??"";const ending={exitCode:exit.code,signal:exit.signal,stderrTail,byItself:exit.byItself};if(backend?.answerFrom==="stdout")reading.answer=
-(0,import_chunk_PGEWSQPR.readText)(paths.output,chunk)??"";const asked={resume:spec.staff?.resume??null,earlierError:spec.staff?.earlier?.error??null};readSafely(
-reading,()=>backend?.close?.(reading,ending,asked));return ending}function eachLine(file,fn){const lines=new LineSplitter;for(let offset=0;;){const part=(0,import_chunk_PGEWSQPR.
-readRange)(file,offset,chunk);if(!part||part.bytes.length===0)break;for(const line of lines.push(part.bytes))fn(line);offset+=part.bytes.length}for(const line of lines.
-end())fn(line)}function fenceOf(line){const text=line.trim();const[mark=""]=text;if(mark!=="`"&&mark!=="~")return void 0;let length=0;while(text[length]===mark)
-length+=1;return length<3?void 0:{mark,length,info:text.slice(length).trim()}}function closes(fence,open){return fence.info===""&&fence.mark===open.mark&&fence.
-length>=open.length}function*linesOf(text){for(let from=0;from<text.length;){const newline=text.indexOf("\n",from);const end=newline<0?text.length:newline;yield{
-line:text.slice(from,end),from,next:end+1};from=end+1}}
-
-},
-"./chunk-4HEP4WCQ.js": function (module, exports) {
+"./chunk-3JBU7YB7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
-exports=stdin_exports;var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_EBISFP3O=load(
-"./chunk-EBISFP3O.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_LXK2ZILE=load(
+exports=stdin_exports;var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_4PCFKXRG=load(
+"./chunk-4PCFKXRG.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_i\
 n","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){
@@ -475,7 +385,7 @@ const{paths,spec,staff}=job;const backend=(0,import_chunk_3WHUXXCN.backendOf)(sp
 reason==="exited";const ending=(0,import_chunk_3WHUXXCN.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
 reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
 ...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_C3PEO5XC.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_EBISFP3O.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
+import_chunk_4PCFKXRG.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
 const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
 const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
 findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
@@ -485,36 +395,155 @@ ld not be kept`;return{code:"output_unstorable",message}}function safely(warning
  could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===
 null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`\
 the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function questionWarnings({handback},answer){const name=answer===
-null?null:(0,import_chunk_JXOSR2SG.findQuestion)(answer);if(name===null)return[];const file=handback?`${handback.dir}/${name}`:name;const isThere=handback!==void 0&&
-handback!==null&&(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file";const where=isThere?`; put the answer into ${handback.dir}/${(0,import_chunk_JXOSR2SG.answerName)(
-name)} or into the next task`:" (there is no such file)";return[{code:"parent_question",message:`the agent asks a question in ${file}${where}`}]}function changeWarnings(staff,changes){
-if(!(0,import_chunk_CM5GR4UR.isReader)(staff.mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+
-changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.
-reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5}\
- more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.
-index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change nothing (profile ${staff.
-profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){
-if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.kind==="ok")return{findings:parsed.
-value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.
-reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;
-const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,spec,staff:spec.staff},{reading:ending.reading,before:ending.before},
-{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.
-some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.
-run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_ANJXVAR2.missingFiles)(spec.run,results):[],survivors:ending.
-tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??
-startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.isoNow)();const conversationId=staff?.reading.conversationId??null;
-const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,started_at:started,
-ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?
-null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.
-task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.
-omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...ending.handback?
-{handback:ending.handback}:{},...taskFields(spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({
-run},{task}){if(!run?.status_cmd)return{};return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){
-if(ending.reason!=="exited"||ending.tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.
-tree.ended.length} left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({
-bytes:(0,import_chunk_ANJXVAR2.logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){
-return reason==="due"?timer?.due_at:void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(
-file);return facts?(0,import_chunk_CL3BCQKO.isoOf)(facts.modifiedMs):null}
+null?null:(0,import_chunk_4QTDUFVE.findQuestion)(answer);if(name===null)return[];const file=handback?`${handback.dir}/${name}`:name;const isThere=handback!==void 0&&
+handback!==null&&(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file";const answered=(0,import_chunk_4QTDUFVE.answerName)(name);const into=isThere&&answered!==
+null?`${handback.dir}/${answered} or into the next task`:"the next task";const where=isThere?`; put the answer into ${into}`:" (there is no such file)";return[{
+code:"parent_question",message:`the agent asks a question in ${file}${where}`}]}function changeWarnings(staff,changes){if(!(0,import_chunk_CM5GR4UR.isReader)(staff.
+mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+changes.refs_changed.length===0;if(changes.
+reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.reason}`}];const what=[...changes.files.slice(
+0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5} more`]:[],...changes.commit_count>0?[`${changes.
+commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.index_changed&&isToldNothing?["what is staged"]:[],
+...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran\
+: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){if(answer===null)return{findings:null,
+findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.kind==="ok")return{findings:parsed.value,findings_error:null};warnings.push(
+{code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.reason}}function makeEndState(job,before,ending){
+const{paths,spec}=job;const{exit}=ending;const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.warnings??before.warnings];
+const staff=spec.staff?endStaff({paths,spec,staff:spec.staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},
+ending.omitted?.stdout??before.output?.stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.
+push(warning);const results=ending.results??[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.
+error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_ANJXVAR2.missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,
+import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??
+dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.isoNow)();const conversationId=staff?.reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.
+outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-
+Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?null:Boolean(exit?.signaled)||ending.reason!=="exite\
+d"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.task?.warnings??[]],conversation:conversationId&&spec.
+staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.omitted??before.output??(spec.run||spec.staff?
+plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...ending.handback?{handback:ending.handback}:{},...taskFields(
+spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({run},{task}){if(!run?.status_cmd)return{};
+return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){if(ending.reason!=="exited"||ending.
+tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.tree.ended.length}\
+ left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({bytes:(0,import_chunk_ANJXVAR2.
+logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){return reason==="due"?timer?.due_at:
+void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);return facts?(0,import_chunk_CL3BCQKO.
+isoOf)(facts.modifiedMs):null}
+
+},
+"./chunk-3S6B2MGW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findWorktree:()=>findWorktree,tracksAnything:()=>tracksAnything});module.exports=stdin_exports;var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");function findWorktree(folder){for(let at=import_node_path.
+default.resolve(folder);;at=import_node_path.default.dirname(at)){if(isGitPlace(import_node_path.default.join(at,".git")))return at;if(at===import_node_path.default.
+dirname(at))return void 0}}function isGitPlace(dotGit){const facts=(0,import_chunk_S7M4UBSY.factsOf)(dotGit);if(facts?.kind!=="link")return facts?.kind==="folde\
+r"||facts?.kind==="file";return(0,import_chunk_S7M4UBSY.isFolder)(dotGit)||(0,import_chunk_S7M4UBSY.isFile)(dotGit)}function tracksAnything(folder){const real=import_node_path.
+default.join((0,import_chunk_S7M4UBSY.realPath)(import_node_path.default.dirname(folder)),import_node_path.default.basename(folder));const root=findWorktree(import_node_path.
+default.dirname(real));if(root===void 0)return false;const index=readIndex(root);if(!index)return false;const wanted=Buffer.from(`${import_node_path.default.relative(
+root,real)}/`).toString("latin1");for(const name of indexNames(index.bytes,index.hashBytes)){if(name.startsWith(wanted)||`${name}/`===wanted)return true;if(name>
+wanted&&name.slice(0,wanted.length)>wanted)return false}return false}function readIndex(root){try{const dotGit=import_node_path.default.join(root,".git");const folder=(0,
+import_chunk_S7M4UBSY.isFolder)(dotGit)?dotGit:linkedFolder(root,(0,import_node_fs.readFileSync)(dotGit,"utf8"));const bytes=(0,import_node_fs.readFileSync)(import_node_path.
+default.join(folder,"index"));if(bytes.length<12||bytes.toString("latin1",0,4)!=="DIRC")return void 0;return{bytes,hashBytes:usesSha256(folder)?32:20}}catch{return void 0}}
+function usesSha256(folder){const places=[folder,import_node_path.default.join(folder,"../..")];return places.some(place=>{try{return/^\s*objectformat\s*=\s*sha256/im.
+test((0,import_node_fs.readFileSync)(import_node_path.default.join(place,"config"),"utf8"))}catch{return false}})}function linkedFolder(root,text){return import_node_path.
+default.resolve(root,text.replace(/^gitdir:\s*<>/,"").trim())}function*indexNames(bytes,hashBytes){const head=42+hashBytes;const version=bytes.readUInt32BE(4);if(version<
+2||version>4)return;let at=12;let name="";for(let left=bytes.readUInt32BE(8);left>0&&at+head<bytes.length;left-=1){const start=at;const isExtended=version>=3&&(bytes.
+readUInt16BE(at+head-2)&16384)!==0;at+=isExtended?head+2:head;let kept=0;if(version===4){let byte=bytes[at++]??0;let strip=byte&127;while(byte&128){byte=bytes[at++]??
+0;strip=strip+1<<7|byte&127}kept=Math.max(0,name.length-strip)}const end=bytes.indexOf(0,at);if(end<0)return;name=name.slice(0,kept)+bytes.toString("latin1",at,
+end);at=version===4?end+1:start+(end-start+8&~7);yield name}}
+
+},
+"./chunk-3WHUXXCN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,closeReading:()=>closeReading,closes:()=>closes,fenceOf:()=>fenceOf,
+linesOf:()=>linesOf,readSafely:()=>readSafely,replay:()=>replay});module.exports=stdin_exports;var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var LineSplitter=class{parts=[];size=0;dropped=0;decoder=new TextDecoder;limit;constructor(limit=import_chunk_HPS4WFBD.
+streamLineBytes){this.limit=limit}push(bytes){const lines=[];let from=0;for(let at=bytes.indexOf(10);at>=0;at=bytes.indexOf(10,from)){this.keep(bytes.subarray(from,
+at));this.take(lines);from=at+1}if(from<bytes.length)this.keep(new Uint8Array(bytes.subarray(from)));return lines}end(){const lines=[];if(this.size>0)this.take(
+lines);return lines}keep(piece){this.size+=piece.length;if(this.size>this.limit)this.parts=[];else if(piece.length>0)this.parts.push(piece)}take(lines){if(this.
+size>this.limit)this.dropped+=1;else lines.push(this.decoder.decode(this.parts.length===1?this.parts[0]:join(this.parts,this.size)));this.parts=[];this.size=0}};
+function join(parts,size){const whole=new Uint8Array(size);let at=0;for(const part of parts){whole.set(part,at);at+=part.length}return whole}var chunk=1024*1024;
+function backendOf(spec){return spec.staff?(0,import_chunk_NOXSBKMC.findBackend)(spec.staff.backend):void 0}function replay(spec,paths){const reading=(0,import_chunk_NOXSBKMC.
+makeReading)();const backend=backendOf(spec);if(!backend)return reading;const at=(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.
+modifiedMs??0);eachLine(paths.output,line=>readSafely(reading,()=>backend.read(line,reading,at)));if(backend.readError)eachLine(paths.error,line=>readSafely(reading,
+()=>backend.readError?.(line,reading,at)));return reading}function readSafely(reading,read){try{read()}catch(error){(0,import_chunk_NOXSBKMC.noteWarning)(reading,
+"backend_error",`the stream has something that could not be read: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`)}}function closeReading(spec,paths,reading,exit){
+const backend=backendOf(spec);const stderrTail=(0,import_chunk_PGEWSQPR.readRange)(paths.error,-import_chunk_HPS4WFBD.tailBytes,import_chunk_HPS4WFBD.tailBytes)?.
+bytes.toString("utf8")??"";const ending={exitCode:exit.code,signal:exit.signal,stderrTail,byItself:exit.byItself};if(backend?.answerFrom==="stdout")reading.answer=
+(0,import_chunk_PGEWSQPR.readText)(paths.output,chunk)??"";const asked={resume:spec.staff?.resume??null,earlierError:spec.staff?.earlier?.error??null};readSafely(
+reading,()=>backend?.close?.(reading,ending,asked));return ending}function eachLine(file,fn){const lines=new LineSplitter;for(let offset=0;;){const part=(0,import_chunk_PGEWSQPR.
+readRange)(file,offset,chunk);if(!part||part.bytes.length===0)break;for(const line of lines.push(part.bytes))fn(line);offset+=part.bytes.length}for(const line of lines.
+end())fn(line)}function fenceOf(line){const text=line.trim();const[mark=""]=text;if(mark!=="`"&&mark!=="~")return void 0;let length=0;while(text[length]===mark)
+length+=1;return length<3?void 0:{mark,length,info:text.slice(length).trim()}}function closes(fence,open){return fence.info===""&&fence.mark===open.mark&&fence.
+length>=open.length}function*linesOf(text){for(let from=0;from<text.length;){const newline=text.indexOf("\n",from);const end=newline<0?text.length:newline;yield{
+line:text.slice(from,end),from,next:end+1};from=end+1}}
+
+},
+"./chunk-46T43WWK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_AKN4DB5J=load(
+"./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./chunk-BOPSRWHI.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMC\
+QTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
+red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[head,...rows];const widths=widthsOf(
+{head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_BOPSRWHI.
+cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.rows.every(row=>row[table.head.
+indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(
+name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==at);if(at>=0)fitted={
+head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,
+widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].
+map(row=>(0,import_chunk_BOPSRWHI.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_BOPSRWHI.widthOf)(
+cell)))}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROG\
+RESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;
+async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.
+isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??
+"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).
+join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));const{backend,profile,
+model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_5PLGUTI6.progressCells)(view,barWidth);const isLive=!(0,import_chunk_D67XVZNW.
+isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??
+(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.
+excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_AKN4DB5J.
+whatOf)(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){
+if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms);const age=(0,import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_D67XVZNW.isEnded)(
+state)?(0,import_chunk_IDC76GR5.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)}\
+ ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
+
+},
+"./chunk-4PCFKXRG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
+neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
+"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_CM5GR4UR.isWriter)(staff.profile))return[];const place=placeOf(cwd);
+const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_CM5GR4UR.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
+find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
+nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_M5UIDYZS.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
+"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
+try{const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
+kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
+factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
+20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
+a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_IDC76GR5.
+readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_HCKID2IT.
+listActive)(root))await unlessGone(()=>(0,import_chunk_NPTTVLI2.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_35TRZJLG.readKey)();
+const found=[];for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,
+id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_35TRZJLG.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
+value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_D67XVZNW.conditionOf)((0,import_chunk_D67XVZNW.inspect)(root,id))}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_NPTTVLI2.
+isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
+import_chunk_3S6B2MGW.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
+folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
+a,b)||isBelow(b,a))}
+
+},
+"./chunk-4QTDUFVE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{answerName:()=>answerName,completeName:()=>completeName,declaredName:()=>declaredName,findQuestion:()=>findQuestion,
+isFrozen:()=>isFrozen,isHandback:()=>isHandback,leftName:()=>leftName,statusName:()=>statusName});module.exports=stdin_exports;var ordered=/^[0-9]{2}-[A-Za-z0-9_.-]+\.md$/;
+var answer=/^[0-9]{2}-answers?[-_.]/;var nameBytes=255;var completeName="complete.md";var statusName="status.md";function isHandback(name){return ordered.test(name)&&
+!answer.test(name)}var declaredName="00-declared.md";var leftName="99-left.md";function answerName(name){if(name===declaredName||name===leftName)return null;const made=`${name.
+slice(0,3)}answer-${name.slice(3)}`;return made.length<=nameBytes?made:`${name.slice(0,3)}answer.md`}function isFrozen(text){return/(?:^|\n)FROZEN\s*$/.test(text)}
+function findQuestion(text){return/(?:^|\n)PARENT-QUESTION: ([0-9]{2}-[A-Za-z0-9_.-]+\.md)\s*$/.exec(text)?.[1]??null}
 
 },
 "./chunk-5E7FK5RL.js": function (module, exports) {
@@ -541,6 +570,24 @@ import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||
 conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
 replace(/\s+/g," ").trim(),import_chunk_HPS4WFBD.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
 80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
+
+},
+"./chunk-5PLGUTI6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");
+var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function renderBar(completed,total,width=10){const share=shareOf(
+completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
+100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
+if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
+note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_D67XVZNW.isEnded)(state))return none;if(spec?.timer)return{...none,
+note:dueIn(spec.timer.due_at)};const queue=(0,import_chunk_F4RDUI7D.queueSeen)(view);if(queue)return{...none,note:queue.place===null?"in the queue":`place ${queue.
+place}`};const watch=(0,import_chunk_F4RDUI7D.watchSeen)(view);if(watch)return{...none,note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_F4RDUI7D.
+checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,
+checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){const due=(0,import_chunk_IDC76GR5.instantOf)(dueAt);if(due===
+null)return null;const left=due-(0,import_chunk_CL3BCQKO.nowMs)();return left<=0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<
+0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-((0,import_chunk_IDC76GR5.instantOf)(at)??(0,import_chunk_CL3BCQKO.
+nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(
+Math.max(1e3,Math.ceil(ms/step)*step))}
 
 },
 "./chunk-5Z3IZCRM.js": function (module, exports) {
@@ -582,10 +629,35 @@ return(0,import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id","latin1
 return"none"}}
 
 },
-"./chunk-62DZI7ZE.js": function (module, exports) {
+"./chunk-6JH5E2PI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{prepareReview:()=>prepareReview,requireBase:()=>requireBase});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var patchBytes=2*1024*1024;function prepareReview(staff,paths,before){const{git}=before;
+const dirty=before.entries.filter(import_chunk_HDW3QKWP.isDirty);if(!git)return["There is no git repository here: look at the files that the task names."];const range=rangeOf(
+staff,git.head,dirty.length>0);if(range===null)return["There is no commit yet: everything here is new."];const lines=[`${range.title}: ${(0,import_chunk_GEPPUING.
+quoteWords)(["git",...range.command])}`];const untracked=dirty.filter(entry=>entry.xy==="??").length;if(range.isDirty&&untracked>0)lines.push(`${untracked} new \
+file(s) that git does not know yet are in no diff (marked ?? above): read them.`);const patch=readPatch(git.root,range.command);if(patch.kind==="text"&&patch.bytes.
+length>0){const fault=faultOf(()=>(0,import_chunk_PGEWSQPR.writeFile)(paths.reviewDiff,patch.bytes));lines.push(fault===void 0?`The same as a patch, for when yo\
+u cannot run git: ${paths.reviewDiff}`:`There is no patch file: it could not be written (${fault}).`)}if(patch.kind==="none")lines.push(`There is no patch file:\
+ ${patch.reason}.`);return lines}function rangeOf(staff,head,isDirtyTree){if(staff.base)return{title:`Everything since ${staff.base.rev}, committed or not`,command:[
+"diff",staff.base.commit],isDirty:isDirtyTree};if(head===null)return null;if(isDirtyTree)return{title:"The uncommitted changes",command:["diff","HEAD"],isDirty:true};
+return{title:"The newest commit (nothing is uncommitted)",command:["show","HEAD"],isDirty:false}}function readPatch(root,command){const opened=(0,import_chunk_B43A2IIN.
+openGit)(root,{until:(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_HPS4WFBD.captureBudgetMs});if("reason"in opened)return{kind:"none",reason:opened.reason};
+const plain=["--no-ext-diff","--no-textconv","--no-color"];const answer=opened.git.run([command[0],...plain,...command.slice(1)],{limit:patchBytes});return answer.
+ok?{kind:"text",bytes:answer.bytes}:{kind:"none",reason:answer.reason}}function requireBase(cwd,rev){const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);const opened=root===
+void 0?{reason:"there is no git repository here"}:(0,import_chunk_B43A2IIN.openGit)(root);if("reason"in opened)throw noBase(rev,opened.reason);const{git}=opened;
+const found=git.run(["rev-parse","--verify","--quiet","--end-of-options",`${rev}^{commit}`]);if(rev===""||!found.ok)throw noBase(rev,"there is no such commit");
+const commit=found.bytes.toString("latin1").trim();const fork=git.run(["merge-base",commit,"HEAD"]);if(!fork.ok)throw noBase(rev,"it has no history in common wi\
+th HEAD");return{rev,commit:fork.bytes.toString("latin1").trim()}}function noBase(rev,reason){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot re\
+view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this repository with --base")}function faultOf(write){try{write();return void 0}catch(error){
+const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
+
+},
+"./chunk-6MNXFWQK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_CO45A6DL=load("\
-./chunk-CO45A6DL.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load(
-"./chunk-TEGM7TP5.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
+./chunk-CO45A6DL.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
 "./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
@@ -650,53 +722,11 @@ function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,i
 launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_CO45A6DL.checkRoot)(root.folder))return void 0;const holder=readClaim(
 root.folder,key);if(holder?.words!==(0,import_chunk_35TRZJLG.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
 async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_TEGM7TP5.
+"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_M5UIDYZS.
 nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
 (0,import_chunk_S7M4UBSY.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
 FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
 "use another place with --state-dir DIR or JOB_STATE_DIR")}
-
-},
-"./chunk-6CACEHIK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-PTWDYGOC.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-74B6V5JK.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-2M3HYXZA.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-ZQEFVD7M.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-4AW6N7OX.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-6SAF2FZI.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-BSLXXSB7.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-3ZZTN3U6.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-QJDXPHSP.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-7NDPGRFT.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-GE4DC7OD.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-5AY5KBHJ.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-NQRGQYWR.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-HPO7A3KR.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-FSC25X6F.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-BGNNYGET.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-2CM6WLA5.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-T2G42GMH.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-5QZOEEJ3.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-CW6EY5RZ.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-WQG55U3C.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-LJML5GKW.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-HMLY3F4A.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
-
-},
-"./chunk-6JH5E2PI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{prepareReview:()=>prepareReview,requireBase:()=>requireBase});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var patchBytes=2*1024*1024;function prepareReview(staff,paths,before){const{git}=before;
-const dirty=before.entries.filter(import_chunk_HDW3QKWP.isDirty);if(!git)return["There is no git repository here: look at the files that the task names."];const range=rangeOf(
-staff,git.head,dirty.length>0);if(range===null)return["There is no commit yet: everything here is new."];const lines=[`${range.title}: ${(0,import_chunk_GEPPUING.
-quoteWords)(["git",...range.command])}`];const untracked=dirty.filter(entry=>entry.xy==="??").length;if(range.isDirty&&untracked>0)lines.push(`${untracked} new \
-file(s) that git does not know yet are in no diff (marked ?? above): read them.`);const patch=readPatch(git.root,range.command);if(patch.kind==="text"&&patch.bytes.
-length>0){const fault=faultOf(()=>(0,import_chunk_PGEWSQPR.writeFile)(paths.reviewDiff,patch.bytes));lines.push(fault===void 0?`The same as a patch, for when yo\
-u cannot run git: ${paths.reviewDiff}`:`There is no patch file: it could not be written (${fault}).`)}if(patch.kind==="none")lines.push(`There is no patch file:\
- ${patch.reason}.`);return lines}function rangeOf(staff,head,isDirtyTree){if(staff.base)return{title:`Everything since ${staff.base.rev}, committed or not`,command:[
-"diff",staff.base.commit],isDirty:isDirtyTree};if(head===null)return null;if(isDirtyTree)return{title:"The uncommitted changes",command:["diff","HEAD"],isDirty:true};
-return{title:"The newest commit (nothing is uncommitted)",command:["show","HEAD"],isDirty:false}}function readPatch(root,command){const opened=(0,import_chunk_B43A2IIN.
-openGit)(root,{until:(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_HPS4WFBD.captureBudgetMs});if("reason"in opened)return{kind:"none",reason:opened.reason};
-const plain=["--no-ext-diff","--no-textconv","--no-color"];const answer=opened.git.run([command[0],...plain,...command.slice(1)],{limit:patchBytes});return answer.
-ok?{kind:"text",bytes:answer.bytes}:{kind:"none",reason:answer.reason}}function requireBase(cwd,rev){const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);const opened=root===
-void 0?{reason:"there is no git repository here"}:(0,import_chunk_B43A2IIN.openGit)(root);if("reason"in opened)throw noBase(rev,opened.reason);const{git}=opened;
-const found=git.run(["rev-parse","--verify","--quiet","--end-of-options",`${rev}^{commit}`]);if(rev===""||!found.ok)throw noBase(rev,"there is no such commit");
-const commit=found.bytes.toString("latin1").trim();const fork=git.run(["merge-base",commit,"HEAD"]);if(!fork.ok)throw noBase(rev,"it has no history in common wi\
-th HEAD");return{rev,commit:fork.bytes.toString("latin1").trim()}}function noBase(rev,reason){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot re\
-view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this repository with --base")}function faultOf(write){try{write();return void 0}catch(error){
-const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
 
 },
 "./chunk-6PFAPK5K.js": function (module, exports) {
@@ -705,37 +735,6 @@ done:0,fault:1,pending:2,unsuccessful:3,canceled:4};var codeOfState={queued:exit
 pending,done:exitCodes.done,failed:exitCodes.unsuccessful,timed_out:exitCodes.unsuccessful,crashed:exitCodes.unsuccessful,canceled:exitCodes.canceled};function exitCodeOf(state){
 return codeOfState[state]}function exitCodeOfAll(states){const codes=states.map(exitCodeOf);for(const code of[exitCodes.pending,exitCodes.unsuccessful,exitCodes.
 canceled]){if(codes.includes(code))return code}return exitCodes.done}
-
-},
-"./chunk-6RWRYCIQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");
-var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_WRRFL54E=load("./chunk-WRRFL54E.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
-const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_CLCA73A5.endProbes)(
-tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
-mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
-"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
-program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_N263NSQQ.runTool)({...shell,timeoutMs:import_chunk_HPS4WFBD.taskStatusMs,limit:import_chunk_HPS4WFBD.
-probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
-const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
-o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
-if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
-named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
-code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-import_chunk_HPS4WFBD.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_HPS4WFBD.probeBytes)}`;case"fai\
-led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
-null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
-)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_HPS4WFBD.
-evidenceChars,import_chunk_HPS4WFBD.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_F2OWPB3Z.findEscaped)(tree);const named=left.slice(
-0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
-eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
-elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
-return(0,import_chunk_WRRFL54E.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-YJ4L4LTT.js"))).withHandback(job,ending));if(!run)return(0,
-import_chunk_WRRFL54E.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_ANJXVAR2.
-noteResults)(run),run.log?(0,import_chunk_WRRFL54E.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,nobody),{reason:ending.
-reason,isStarted:tree!==null})]);return(0,import_chunk_WRRFL54E.conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-6TQJ6FPC.js": function (module, exports) {
@@ -760,37 +759,14 @@ import_chunk_IYTRN2OE.configFolder)();return folder===void 0?void 0:import_node_
 try{return file!==void 0&&((0,import_chunk_PGEWSQPR.readText)(file)??"").includes(`"${field}"`)}catch{return true}}
 
 },
-"./chunk-AC77F6J3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_SPUHXPSH=load("./chunk-SPUHXPSH.js");var import_chunk_6TQJ6FPC=load(
-"./chunk-6TQJ6FPC.js");var import_chunk_KIQCNGWM=load("./chunk-KIQCNGWM.js");var import_chunk_SORAHACW=load("./chunk-SORAHACW.js");var import_chunk_YNSBH5VP=load(
-"./chunk-YNSBH5VP.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_APIILWNY=load(
-"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_YNSBH5VP.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_KIQCNGWM.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_D67XVZNW.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
-reason})`:""}`],["queue",(0,import_chunk_SPUHXPSH.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_D67XVZNW.isEnded)(state)?
-null:(0,import_chunk_SPUHXPSH.progressLine)(view)],["watch",(0,import_chunk_SPUHXPSH.watchLine)(view)],["hand-back",(0,import_chunk_SPUHXPSH.handbackLine)(view)],
-["notify",(0,import_chunk_6TQJ6FPC.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
-null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_KIQCNGWM.timeOf)(view)}${ended===null?"":
-`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_KIQCNGWM.ownerOf)(view):null],["backend",agentOf(view)],["\
-due",spec?.timer?(0,import_chunk_Z6IJVKG2.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
-t",(0,import_chunk_SORAHACW.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
-"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
-...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
-join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_D67XVZNW.isEnded)(state)?`${(0,import_chunk_APIILWNY.
-oneLine)(identity)}: ${(0,import_chunk_APIILWNY.taskWords)(state)}`:(0,import_chunk_APIILWNY.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_D67XVZNW.
-isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
-/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_D67XVZNW.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
-return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_35TRZJLG.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
-const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
-odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
-import_chunk_ANJXVAR2.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_D67XVZNW.isEnded)(
-state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_YNSBH5VP.progressOf)(
-view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
-plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
-status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
+"./chunk-AKN4DB5J.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");function whatOf(view){const{spec,
+state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
+view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
+spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
+""}function standing(view){if((0,import_chunk_D67XVZNW.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=(0,import_chunk_5PLGUTI6.
+progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
 
 },
 "./chunk-ANJXVAR2.js": function (module, exports) {
@@ -861,24 +837,6 @@ join(":"),...home===void 0?{}:{HOME:home},...ours===void 0?{}:{XDG_CONFIG_HOME:i
 0",GIT_ASKPASS:"",GIT_NO_LAZY_FETCH:"1",GIT_NO_REPLACE_OBJECTS:"1",GIT_ALLOW_PROTOCOL:"none",GIT_CEILING_DIRECTORIES:import_node_path.default.dirname(folder)}}
 
 },
-"./chunk-BIGKSKYM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");
-var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function renderBar(completed,total,width=10){const share=shareOf(
-completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
-100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
-if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
-note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_D67XVZNW.isEnded)(state))return none;if(spec?.timer)return{...none,
-note:dueIn(spec.timer.due_at)};const queue=(0,import_chunk_N5RLSATX.queueSeen)(view);if(queue)return{...none,note:queue.place===null?"in the queue":`place ${queue.
-place}`};const watch=(0,import_chunk_N5RLSATX.watchSeen)(view);if(watch)return{...none,note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_N5RLSATX.
-checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,
-checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){const due=(0,import_chunk_IDC76GR5.instantOf)(dueAt);if(due===
-null)return null;const left=due-(0,import_chunk_CL3BCQKO.nowMs)();return left<=0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<
-0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-((0,import_chunk_IDC76GR5.instantOf)(at)??(0,import_chunk_CL3BCQKO.
-nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(
-Math.max(1e3,Math.ceil(ms/step)*step))}
-
-},
 "./chunk-BOPSRWHI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{cutToWidth:()=>cutToWidth,widthOf:()=>widthOf});module.exports=stdin_exports;function widthOf(text){if(isPlain.test(
 text))return text.length;let width=0;for(const char of text)width+=columnsOf(char);return width}var isPlain=/^[\x20-\x7e]*$/;function cutToWidth(text,columns){if(widthOf(
@@ -898,6 +856,21 @@ readJson)(paths.workspace);return read.kind==="ok"&&(0,import_chunk_JRKTRF3R.isS
 staff?.brief===void 0||!(0,import_chunk_S7M4UBSY.exists)(paths.started))return void 0;const before=seen??readBefore(paths)??{};return(0,import_chunk_JRKTRF3R.compareWorkspace)(
 before,(0,import_chunk_LOFUUVHQ.captureWorkspace)(spec.cwd,{exclude:[paths.root]}))}function historicalOf(paths){const before=readBefore(paths);return before?(0,
 import_chunk_E4Q33Z52.contextOf)(before):null}
+
+},
+"./chunk-C6GN5D7G.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
+exports=stdin_exports;var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_HCKID2IT.listActive)(
+root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
+root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_HCKID2IT.listJobs)(root)){if(left===0)break;if(isLive.has(
+id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
+filter(view=>isChosen(view.spec,options)).sort(byLife)}function mayBeChosen(root,id,choice){if(choice.owner===null&&choice.kinds===null)return true;const spec=(0,
+import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.value,choice)}function isChosen(spec,{owner,
+kinds}){return isOwnedBy(spec,owner)&&(kinds===null||spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_D67XVZNW.isEnded)(
+a.state))-Number((0,import_chunk_D67XVZNW.isEnded)(b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_NPTTVLI2.
+refresh,import_chunk_D67XVZNW.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
 
 },
 "./chunk-CL3BCQKO.js": function (module, exports) {
@@ -1042,77 +1015,6 @@ for(let i=0;i<64;i+=1){const s1=(e>>>6|e<<26)^(e>>>11|e<<21)^(e>>>25|e<<7);const
 hash[4]+e;hash[5]=hash[5]+f;hash[6]=hash[6]+g;hash[7]=hash[7]+h}function rotate(word,bits){return word>>>bits|word<<32-bits}
 
 },
-"./chunk-CUMVFVM3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
-module.exports=stdin_exports;var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
-ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-U5SVRF7H.js"))).startOwedNotice(
-view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_D67XVZNW.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
-root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_D67XVZNW.conditionOf)(view))}function mayOweNotice({spec,
-state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_D67XVZNW.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
-import_chunk_D67XVZNW.inspect)(root,id);const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
-return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-IUZPANLK.js"));await settleJob(view,now2=>isSettleable(
-(0,import_chunk_D67XVZNW.conditionOf)(now2)),isStrict);const now=(0,import_chunk_D67XVZNW.inspect)(root,id);return nobodyComes.includes((0,import_chunk_D67XVZNW.
-conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
-()=>load("./may-act-QC5ECP54.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
-spec:null,damage,state:(0,import_chunk_35TRZJLG.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
-damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_D67XVZNW.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
-resolve().then(()=>load("./attach-5JPMXEA2.js"));await attachWorker(view,isDue);return(0,import_chunk_D67XVZNW.inspect)(root,id)}function dropMarker(view){if(!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
-marker)}catch{}}function isHung(view){if((0,import_chunk_D67XVZNW.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
-leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_HPS4WFBD.leaseStaleMs}
-
-},
-"./chunk-D55TD3ZR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
-module.exports=stdin_exports;var import_chunk_SPUHXPSH=load("./chunk-SPUHXPSH.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_FANRXKWG=load(
-"./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
-"./chunk-ANJXVAR2.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,import_chunk_PGEWSQPR.readJson)(paths.resultRecord);
-const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.filter(isResultNote);return[...results.map(note=>`${note.
-required?"success file":"result path"}: ${(0,import_chunk_ANJXVAR2.describeResult)(note)}`),...run.log?[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:
-[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_APIILWNY.taskWords)(state)}`]:[]]}function isResultNote(value){
-if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===null||typeof one==="string";const isSize=size===
-null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){const failed=(0,import_chunk_6TQJ6FPC.
-failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;if(!spec?.staff||!(0,import_chunk_D67XVZNW.
-isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,import_chunk_PGEWSQPR.readJson)(
-paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_JRKTRF3R.isChanges)(changes))return notes;notes.push(`workspace\
-: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_FANRXKWG.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;const{take_over:commands}=read.
-value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){for(const command of commands.
-slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({mode,profile}){
-return!(0,import_chunk_CM5GR4UR.isWriter)(profile)&&(0,import_chunk_CM5GR4UR.isWriter)((0,import_chunk_CM5GR4UR.findMode)(mode)?.profile??"restricted")}function tellEnded(context,view){
-if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_PGEWSQPR.readRange)(view.paths.result,0,64*1024*1024)?.bytes;if(!deliverable&&!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_D67XVZNW.goneError)(view.id,view.paths);const notes=[header(view),...runNotes(view),...omittedNotes(
-view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_SPUHXPSH.handbackLine)(view);if(handback!==null)notes.push(
-`hand-back: ${handback}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));if((0,import_chunk_3GM77A5D.isUnfinished)(view.state)&&(0,import_chunk_3GM77A5D.
-isContinuable)(view.paths,view.state))notes.push(`go on: ${import_chunk_TEGM7TP5.nextCommands.continue(view.id,view.spec?.state_option??[])}`);if(!deliverable)notes.
-push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
-state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}
-function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_IDC76GR5.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())};if(view.damage!==null)return{...view.state,...times};return{...recordOf(view),...whatIsThere(view.paths),...times}}function forTerminal(bytes){const text=(0,
-import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}
-`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_TEGM7TP5.nextCommands.doctor(view.id,view.spec?.state_option??
-[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
-[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
-message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
-join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
-kind==="run")where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){return Object.entries(state.
-output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes} bytes (${(0,import_chunk_TFEMYLSK.
-formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_PGEWSQPR.readText)(paths.resultRecord);
-try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_FANRXKWG.terminalRecord)(spec,paths,state):state}function whatIsThere(paths){
-const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(paths.output),error_path:there(paths.
-error)}}
-
-},
 "./chunk-D67XVZNW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{boundOf:()=>boundOf,conditionOf:()=>conditionOf,goneError:()=>goneError,inspect:()=>inspect,isEnded:()=>isEnded,isQueued:()=>isQueued,
 specAtTurn:()=>specAtTurn,timerPatienceMs:()=>timerPatienceMs});module.exports=stdin_exports;var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -1156,6 +1058,47 @@ if(worker==="alive")return null;if(state.kind==="damaged")return state.reason;if
 return spec.kind==="damaged"?spec.reason:"spec.json is missing"}function presentIn(read){return read.kind==="ok"?read.value:null}
 
 },
+"./chunk-DDBTD36G.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-HCDWOUY4.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-W7FLQRAJ.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-C3LHY7CL.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-BT7LFTJ4.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-VHNB3ADK.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-LRG6ZDBS.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-5GUX6VMR.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-6BFWGQ7F.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-N777NJIZ.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-KIJDXTLM.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-53NYITFG.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-DG7IE4EQ.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-MIEUKK42.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-IQEXKS6D.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-UKBYQ4VW.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-5BDDENVU.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-X2LSCN4Z.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-LY4YSVV2.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-QNGQW4CQ.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-I67B4ECH.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-VQWFZH7C.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-BB6BTGCP.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-BGBU4IH4.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+
+},
+"./chunk-DHPTGOEL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{common:()=>common,launchOptions:()=>launchOptions,onStallOption:()=>onStallOption,ownerOption:()=>ownerOption,staffOptions:()=>staffOptions,
+writerOptions:()=>writerOptions});module.exports=stdin_exports;var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var common={"state-dir":{kind:"text",value:"\
+DIR",help:"state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"},json:{kind:"flag",help:"print one JSON document"},help:{kind:"flag",help:"show\
+ this help"}};var ownerOption={owner:{kind:"text",value:"NAME",help:'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'}};var launchOptions={
+owner:{kind:"text",value:"NAME",help:"who this job belongs to (default: JOB_OWNER)"},label:{kind:"text",value:"TEXT",help:"a few words for people"},"once-key":{
+kind:"text",value:"KEY",help:"the same key gives the same job, never a second execution"},wait:{kind:"flag",help:"wait for the end and print the result, as `wai\
+t` does"},notify:{kind:"text",value:"CMD",help:"program (words, or a JSON array; no shell) that is told of the end and of each cause for attention; none for nob\
+ody"},"wait-timeout":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.waitTimeout,help:"patience of --wait (default: until the end)"},"max-live":{kind:"\
+count",value:"N",range:import_chunk_HPS4WFBD.limits.maxLive,help:"start it when fewer than N jobs of its owner (jobs without an owner are one pool) are at work;\
+ until then it is queued, in order; its hard limit counts from its turn, not from launch"},"id-only":{kind:"flag",help:"print the id and a newline, nothing else"},
+...common};var onStallOption={"on-stall":{kind:"text",value:"TEXT",help:"what is to be done about a stall; repeated to whoever is told of one"}};var staffOptions={
+prompt:{kind:"text",value:"TEXT",help:"the task; taken as it is, also when it begins with --"},"prompt-file":{kind:"text",value:"PATH",help:"read the task from \
+a file"},stdin:{kind:"flag",help:"read the task from standard input"},backend:{kind:"text",value:"NAME",help:"which agent CLI (default: the one in your config, \
+else the only one installed)"},model:{kind:"text",value:"NAME",help:"model, in the words of the agent CLI"},profile:{kind:"choice",value:"P",choices:["restricte\
+d","standard","unrestricted"],help:"what the agent may do: restricted, standard or unrestricted"},timeout:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.
+limits.staffTimeout,help:"hard limit, counted from launch, with --max-live from its turn (default 60m, at most 120m)"},"first-output":{kind:"duration",value:"D",
+range:import_chunk_HPS4WFBD.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.
+limits.optInLimit,help:"end it when nothing was printed for that long"},"quiet-after":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.quiet,help:"\
+ask for attention when nothing moves for that long (default 10m); ends nothing"},handback:{kind:"text",value:"DIR",help:"folder outside the worktree in which th\
+e agent leaves ordered files (NN-name.md): each wakes a wait --until handback; none for none"},...onStallOption};var writerOptions={worktree:{kind:"flag",help:"\
+work in a git worktree of its own, outside this one"},share:{kind:"flag",help:"accept another implement job in the same worktree"}};
+
+},
 "./chunk-E4Q33Z52.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{contextOf:()=>contextOf});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var lines=50;var lineBytes=200;function contextOf(snapshot){const{cwd,at,git,entries}=snapshot;
@@ -1164,55 +1107,6 @@ excerpt)((0,import_chunk_FSRL2ASG.showName)(git.branch),lineBytes),head:git.head
 oneLine)(git.subject),lineBytes),dirty:dirty.slice(0,lines).map(entry=>(0,import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry),lineBytes)),dirty_count:(0,import_chunk_HDW3QKWP.
 countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===void 0?"":`${(0,import_chunk_FSRL2ASG.showName)(from)} -> `;const letters=xy==="?\
 ?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
-
-},
-"./chunk-EBISFP3O.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
-neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_CM5GR4UR=load(
-"./chunk-CM5GR4UR.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load(
-"./chunk-TEGM7TP5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
-"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_CM5GR4UR.isWriter)(staff.profile))return[];const place=placeOf(cwd);
-const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_CM5GR4UR.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
-find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
-nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_TEGM7TP5.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
-"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
-try{const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
-kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
-factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
-20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
-a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_IDC76GR5.
-readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_HCKID2IT.
-listActive)(root))await unlessGone(()=>(0,import_chunk_CUMVFVM3.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_35TRZJLG.readKey)();
-const found=[];for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,
-id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_35TRZJLG.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
-value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_D67XVZNW.conditionOf)((0,import_chunk_D67XVZNW.inspect)(root,id))}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_CUMVFVM3.
-isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
-import_chunk_3S6B2MGW.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
-folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
-a,b)||isBelow(b,a))}
-
-},
-"./chunk-EIOTDO57.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.j\
-s");var import_chunk_UJJQQRZ2=load("./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_JQULCF4C.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_UJJQQRZ2.onceWords)("run",input,(0,import_chunk_UJJQQRZ2.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_UJJQQRZ2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_JQULCF4C.makeRunPart)(input,cwd);return(0,import_chunk_2MEAKZFZ.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_2MEAKZFZ.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_HPS4WFBD.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_JQULCF4C.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_2MEAKZFZ.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-F2OWPB3Z.js": function (module, exports) {
@@ -1244,61 +1138,65 @@ foreign.size;){size=foreign.size;for(const row of rows)if(foreign.has(row.parent
 return row.pid===process.pid||tree.spared.includes(row.pid)}
 
 },
-"./chunk-FANRXKWG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{describeChanges:()=>describeChanges,isTidy:()=>isTidy,summarizeChanges:()=>summarizeChanges,terminalRecord:()=>terminalRecord});
-module.exports=stdin_exports;var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function terminalRecord(spec,paths,state,{tree,staff,results}={}){return{...state,kind:spec.
-kind,verb:spec.verb,owner:spec.owner,label:spec.label,cwd:spec.cwd,lineage:spec.lineage,ended_by:tree?.step??"none",ended_processes:tree?.ended.slice(0,50)??[],
-survivors:tree?.survivors??[],...spec.staff?wordsOf(spec.staff):{},...staff?staffRecord(spec,staff):{},...spec.run?{result_paths:results??null}:{},...spec.timer?
-{timer:spec.timer}:{},result_path:paths.result,output_path:isTidy(spec,state)?null:paths.output,error_path:paths.error}}function staffRecord(spec,staff){const{changes}=staff;
-return{changes,...spec.worktree?{worktree:{...spec.worktree,take_over:changes?(0,import_chunk_ST5INGPI.takeOverCommands)(spec.worktree,changes):[]}}:{},..."find\
-ings"in staff?{findings:staff.findings,findings_error:staff.findings_error}:{}}}function wordsOf({mode,backend,custom,model,profile}){return{mode,backend:custom?.
-name??backend,model,profile}}function isTidy(spec,state){return spec.kind==="staff"&&state.state==="done"&&state.warnings.length===0}var shown={files:30,commits:10,
-dirty:10,refs:10,bytes:200};function summarizeChanges(changes){const named=namesOf(changes.files.map(({path})=>path),changes.file_count);const files=changes.file_count===
-0?noFiles(changes):`${fileCount(changes)}${named}`;const{reason,dirty_committed,dirty_committed_count}=changes;const isPartial=reason!==null&&reason!==import_chunk_LOFUUVHQ.
-notInGit;return[files,...otherChanges(changes,namesOf(dirty_committed,dirty_committed_count)),...isPartial?[`not everything could be looked at (${(0,import_chunk_FSRL2ASG.
-oneLine)(reason)})`]:[]].join(", ")}function describeChanges(changes){const{files,file_count,commits,commit_count,dirty_before,dirty_before_count}=changes;const{
-dirty_committed,dirty_committed_count}=changes;const moved=changes.refs_changed.filter(ref=>ref!==`refs/heads/${changes.branch.after}`);const refs=moved.slice(0,
-shown.refs).map(code);return[`${sentence([file_count===0?noFiles(changes):fileCount(changes),...otherChanges(changes)].join(", "))}.`,...section("",files.slice(
-0,shown.files).map(fileLine),file_count),...section("New commits:",commits.slice(0,shown.commits).map(commitLine),commit_count),...refs.length>0?["",`Branches a\
-nd stash that moved: ${refs.join(", ")}${moved.length>refs.length?", ...":""}`]:[],...section("Uncommitted before, now committed as it was:",dirty_committed.slice(
-0,shown.dirty).map(path=>`- ${code(path)}`),dirty_committed_count),...section("Dirty before, and left as it was:",dirty_before.slice(0,shown.dirty).map(path=>`-\
- ${code(path)}`),dirty_before_count),...changes.reason===null?[]:["",`Not everything could be looked at: ${(0,import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
-...changes.exact||changes.reason?.includes("damaged")?[]:["","A limit was reached: there may be more changes than these."]].join("\n")}function namesOf(paths,total){
-const named=paths.slice(0,3).map(path=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.showName)(path),shown.bytes));return` (${named.join(", ")}${total>
-named.length?", ...":""})`}function noFiles({exact,unchanged,reason}){if(exact)return"no files changed";return unchanged||reason===null?"no changed files were s\
-een":"it is unknown whether files changed"}function fileCount({file_count}){return`${file_count} file${file_count===1?"":"s"} changed`}function otherChanges(changes,swallowed=""){
-const{commit_count,head,branch,index_changed,file_count,refs_changed,beyond}=changes;const{dirty_committed_count:kept}=changes;const were=kept===1?"file that wa\
-s uncommitted before is":"files that were uncommitted before are";const branchMoved=branch.before!==branch.after;return[...commit_count>0?[`${commit_count} new \
-commit${commit_count===1?"":"s"}`]:[],...branchMoved?[`now on ${branch.after===null?"no branch":`branch ${code(branch.after)}`}`]:[],...head.moved==="elsewhere"?
-["HEAD was moved to another line of history"]:[],...head.moved==="forward"&&commit_count===0?["HEAD was moved forward"]:[],...index_changed&&file_count===0&&commit_count===
-0?["what is staged changed"]:[],...refs_changed.length>0&&head.moved===null&&commit_count===0?["branches or the stash changed"]:[],...kept>0?[`${kept} ${were} n\
-ow committed${swallowed}`]:[],...beyond.length>0?[`something changed among ${beyond.join(" and ")}`]:[]]}function section(title,lines,total){if(lines.length===0)
-return[];const rest=total-lines.length;return["",...title===""?[]:[title,""],...lines,...rest>0?[`- and ${rest} more`]:[]]}function fileLine({path,change,from,was_dirty,
-committed}){const notes=[...was_dirty?["was dirty before"]:[],...committed?["committed"]:[]];const origin=from===void 0?"":`${code(from)} -> `;return`- ${change}\
-: ${origin}${code(path)}${notes.length===0?"":` (${notes.join(", ")})`}`}function commitLine({sha,subject}){return`- ${sha.slice(0,12)} ${code((0,import_chunk_FSRL2ASG.
-oneLine)(subject))}`}function code(text){const inner=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.showName)(text),shown.bytes);const longest=Math.
-max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(longest+1);return longest===0?`\`${inner}\``:`${fence} ${inner} ${fence}`}function sentence(text){
-return text.charAt(0).toUpperCase()+text.slice(1)}
-
-},
-"./chunk-FDMABMWT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_R55QTULD=load("./chunk-R55QTULD.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
-const before=await beforeOf(root,id);if((0,import_chunk_D67XVZNW.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?
-"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_5Z3IZCRM.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),
-why:request.why})}
-`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_HPS4WFBD.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_R55QTULD.
-waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
-view,result:(0,import_chunk_D67XVZNW.isEnded)(view.state)?"ended_before":"requested"}}async function beforeOf(root,id){const view=await(0,import_chunk_CUMVFVM3.
-refreshUnasked)(root,id);return(0,import_chunk_D67XVZNW.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_CUMVFVM3.refresh)(root,id)}function isOver(view){
-return(0,import_chunk_CUMVFVM3.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_D67XVZNW.conditionOf)(view)==="over"}function askingMs({spec}){return spec?.
-run?.status_cmd?import_chunk_HPS4WFBD.taskStatusMs+import_chunk_HPS4WFBD.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.
-createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))
-throw error}}}function nudge(view){const engine=(0,import_chunk_35TRZJLG.findEngine)(view.spec?.engine??"")??import_chunk_35TRZJLG.defaultEngine;for(const identity of[
-view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
+"./chunk-F4RDUI7D.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,handbackSeen:()=>handbackSeen,healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,
+monitorAttention:()=>monitorAttention,queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;
+var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");
+var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");
+var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
+var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;
+var nameBytes=120;var pathBytes=1e3;function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);
+const n=numberOf(value?.n);if(!value||n===null||(0,import_chunk_IDC76GR5.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state===
+"attention"?"task_attention":null;return{n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.
+phase,nameBytes),completed:numberOf(value.completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??
+"",fingerprint:textOf(value.fingerprint,nameBytes)}}var livenessWords=["working","waiting","dead_wait","unknown"];function livenessSeen(state){const value=asObject(
+state.liveness);if(!value||!livenessWords.includes(value.word)||(0,import_chunk_IDC76GR5.instantOf)(value.at)===null)return null;return{word:value.word,reason:textOf(
+value.reason,sentenceBytes)??"",observations:numberOf(value.observations)??1,at:value.at}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.
+includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_HPS4WFBD.evidenceChars*
+4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===
+true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.
+watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};
+return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({
+cursor}){const read=(0,import_chunk_PGEWSQPR.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,
+state}){if(!spec?.timer)return null;const{slot,...facts}=(0,import_chunk_Z6IJVKG2.timerFacts)(spec.timer);const due=(0,import_chunk_IDC76GR5.instantOf)(facts.due_at);
+const rest=due===null||state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_CL3BCQKO.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,
+slot:textOf(slot,nameBytes)}}function queueSeen(view){if(!(0,import_chunk_D67XVZNW.isQueued)(view))return null;const{place,live,behind}=asObject(view.state.queue)??
+{};const ids=Array.isArray(behind)?behind.filter(id=>typeof id==="string"&&(0,import_chunk_V5ZZ3YHA.isId)(id)):[];return{place:numberOf(place),live:numberOf(live),
+max_live:view.spec?.max_live??0,behind:ids.slice(0,import_chunk_HPS4WFBD.queueNamed)}}function handbackSeen({spec,state}){if(!spec?.handback)return null;const value=asObject(
+state.handback);return{dir:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(String(spec.handback.dir)),pathBytes),told:numberOf(value?.told)??
+0,newest:textOf(value?.newest,nameBytes),frozen:value?.frozen===true,before:Object.keys(asObject(spec.handback.baseline)??{}).filter(import_chunk_4QTDUFVE.isHandback).
+length}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
+"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
+"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
+attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_D67XVZNW.isEnded)(state))return{health:state.health,attention_kind:null};
+const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
+if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
+switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
+return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
+never_started":return{cause:"end_unstored",reason:unstoredWords(view)};case"supervised":case"unseen":return stoppedWorker(view)??staleLease(view)??missingCheckpoint(
+view);default:return void 0}}function goneWords(view,condition){const{spec,launch,paths}=view;if((0,import_chunk_D67XVZNW.isQueued)(view))return"the worker that\
+ waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one";if(spec?.kind==="watch")return"the worker is gone and nobody lo\
+oks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, and the next wait\
+ attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; see ${paths.workerLog}`}
+function unstoredWords({spec}){return spec?.run?.status_cmd?"it is over, and how its task stands was not asked yet; the next wait asks and stores its end":"it i\
+s over, and its end could not be stored from here"}function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.
+kind==="watch"?"nobody looks at the condition":"the command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -\
+CONT ${stopped.pid}`;return{cause:"worker_stopped",reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_35TRZJLG.findEngine)(spec?.engine??
+"local")??import_chunk_35TRZJLG.defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&
+!(first&&(0,import_chunk_5Z3IZCRM.sameIdentity)(first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===
+null||leaseAgeMs<=import_chunk_HPS4WFBD.leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"\
+lease_stale",reason}}function missingCheckpoint(view){const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||
+state.state!=="running")return void 0;const last=checkpointOf(state);const since=(0,import_chunk_IDC76GR5.instantOf)(last?.at)??(0,import_chunk_IDC76GR5.instantOf)(
+state.started_at)??(0,import_chunk_IDC76GR5.instantOf)(state.created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_HPS4WFBD.
+limits.probe.default:0;const patience=every+probe+import_chunk_HPS4WFBD.checkpointGraceMs;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-since;if(ageMs<=patience||
+awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(
+ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}
+function awakeSince({spec,turn},offsetMs){if(!spec||(turn?.boot_id??spec.launcher.boot_id)!==(0,import_chunk_5Z3IZCRM.bootId)())return Number.POSITIVE_INFINITY;
+return(0,import_chunk_CL3BCQKO.monotonicMs)()-((0,import_chunk_D67XVZNW.boundOf)(spec,turn)-spec.deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(
+state);if(checkpoint)return checkpoint.reason;return livenessSeen(state)?.reason??watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!==
+"running")return false;const output=(0,import_chunk_S7M4UBSY.factsOf)(paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_CL3BCQKO.nowMs)()-output.
+modifiedMs<import_chunk_HPS4WFBD.progressingMs}
 
 },
 "./chunk-FKEDTWPK.js": function (module, exports) {
@@ -1308,6 +1206,67 @@ release();fn(signal)};for(const name of names)process.on(name,act);return releas
 T",fn)}function holdSignals(){let first=null;let act=()=>void 0;const note=signal=>{first??=signal;act()};for(const name of names)process.on(name,note);return{first:()=>new Promise(
 resolve=>setImmediate(()=>resolve(first))),onEach(fn){act=fn;if(first!==null)fn()},release(){for(const name of names)process.off(name,note)}}}function endBySignal(signal){
 process.kill(process.pid,signal)}
+
+},
+"./chunk-FLY4C3PO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_HPS4WFBD.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_D67XVZNW.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_F4RDUI7D.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_F4RDUI7D.
+livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_F4RDUI7D.
+watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
+{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
+evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
+var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
+1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
+throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_D67XVZNW.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
+monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
+view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_D67XVZNW.isEnded)(view.state)||told.signal.aborted||
+told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
+told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
+pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
+0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
+const isArmed=(0,import_chunk_D67XVZNW.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_OLD5VJ7N.
+watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
+()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
+monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
+view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
+monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
+length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_D67XVZNW.
+isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_D67XVZNW.conditionOf)(
+view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_5Z3IZCRM.
+sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
+1e3,untilDue(view)+import_chunk_D67XVZNW.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_IDC76GR5.
+instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
+import_chunk_NPTTVLI2.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
+(0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
+e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_ZKTYHV7J.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
+wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
+ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_F4RDUI7D.
+findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
+max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
+choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_F4RDUI7D.monitorAttention)(
+view,(0,import_chunk_D67XVZNW.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
+this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
+tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
+WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;
+const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
+()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
+until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
+until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
+watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_D67XVZNW.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
+beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
+get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_VQZH6OHM.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
+isGiven:false})}
 
 },
 "./chunk-FOJL7C6H.js": function (module, exports) {
@@ -1348,6 +1307,47 @@ true];continue}if(sign===quote){quote=null;continue}if(quote===null&&(sign==='"'
 "use strict";var stdin_exports={};__export(stdin_exports,{quoteWords:()=>quoteWords});module.exports=stdin_exports;var plain=/^[A-Za-z0-9_@%+:,./=-]+$/;function quoteWord(word){
 if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){return`'${word.replaceAll("'",`'\\''`)}'`}function quoteWords(words){return words.
 map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).join(" ")}
+
+},
+"./chunk-GUOOKHKU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{goingOn:()=>goingOn});module.exports=stdin_exports;var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function goingOn(view,option){const{id,spec,state,paths}=view;if(!(0,import_chunk_3GM77A5D.
+isUnfinished)(state))return null;if((0,import_chunk_3GM77A5D.isContinuable)(paths,state))return{next:{continue:import_chunk_M5UIDYZS.nextCommands.continue(id,option)},
+words:null};const isAsked=state.warnings.some(({code})=>code==="parent_question");const what=isAsked?"the answer":"what is missing";const launch="into the task \
+of a new launch";const where=spec?.handback?`put ${what} into the hand-back folder ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
+handback.dir),1e3)} first, or ${launch}`:`${what} belongs ${launch}`;return{next:{restart:import_chunk_M5UIDYZS.nextCommands.restart(id,option)},words:`it left \
+no conversation to go on in, and a restart gets the same task as before: ${where}`}}
+
+},
+"./chunk-H4MZMWTR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");
+var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_YBOHOBP4=load("./chunk-YBOHOBP4.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
+const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_CLCA73A5.endProbes)(
+tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
+mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
+"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
+program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_N263NSQQ.runTool)({...shell,timeoutMs:import_chunk_HPS4WFBD.taskStatusMs,limit:import_chunk_HPS4WFBD.
+probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
+const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
+o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
+if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
+named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
+code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+import_chunk_HPS4WFBD.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_HPS4WFBD.probeBytes)}`;case"fai\
+led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
+null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
+)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_HPS4WFBD.
+evidenceChars,import_chunk_HPS4WFBD.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_F2OWPB3Z.findEscaped)(tree);const named=left.slice(
+0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
+eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
+elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
+return(0,import_chunk_YBOHOBP4.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-XPIOZ5L6.js"))).withHandback(job,ending));if(!run)return(0,
+import_chunk_YBOHOBP4.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_ANJXVAR2.
+noteResults)(run),run.log?(0,import_chunk_YBOHOBP4.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,nobody),{reason:ending.
+reason,isStarted:tree!==null})]);return(0,import_chunk_YBOHOBP4.conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-HCKID2IT.js": function (module, exports) {
@@ -1408,70 +1408,6 @@ null}function isDirty(entry){return entry.xy!==".."}function countDirty({entries
 return entries.filter(isDirty).length+brief.filter(([,xy])=>isDirty({xy})).length+unnamed}
 
 },
-"./chunk-HK4D33AM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var import_chunk_AC77F6J3=load(
-"./chunk-AC77F6J3.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_R55QTULD=load(
-"./chunk-R55QTULD.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_YNSBH5VP=load("./chunk-YNSBH5VP.js");var import_chunk_OIULTO2Y=load(
-"./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");async function withFarewell(context,ids,again,wait){const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.
-tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_IDC76GR5.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_N5RLSATX.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_BIGKSKYM.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;if(until.length===0&&ids.length===1)return import_chunk_TEGM7TP5.
-nextCommands.wait(first,root.option);const words=["wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(
-","));for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)words.push("--after-seq",ids.length>1?`${id}:${seq}`:
-String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.formatDuration)(asked.timeoutAsked??
-0):"10m");return(0,import_chunk_TEGM7TP5.nextCommand)(root.option,...words)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_AC77F6J3.
-pageOf)(view,root):`${JSON.stringify(withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_YNSBH5VP.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_OIULTO2Y.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
-pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_D67XVZNW.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
-id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
-const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
-context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_D55TD3ZR.noticeNotes)(view)]}}function whyLines(event,view){
-if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
-message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
-name,bytes,changed},view){const dir=(0,import_chunk_N5RLSATX.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_JXOSR2SG.isHandback)(
-name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";return[`${changed===true?"changed":"handed back"}: ${dir}/${name}${size}`,`an answer go\
-es into: ${dir}/${(0,import_chunk_JXOSR2SG.answerName)(name)}`]}function isText(value){return typeof value==="string"&&value.trim()!==""}function lineFrom(text,limit){
-return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function tellWaited(context,root,waited,options){
-const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const isOver=options.mode==="any"?ended.length>0:ended.length===
-views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,woken,options);return{...reply,notes:[...beyondNotes(
-waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.
-state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map(view=>view.state.state)):
-import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);const again=waitAgain(root,ids,options,cursors);
-const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_D67XVZNW.isEnded)(view.state))(0,import_chunk_OIULTO2Y.
-noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_YNSBH5VP.observation)(view,{afterSeq:null,root,waited:{wake:"soft_timeout",next:again,cursor:isOpted?
-cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state)?{wake:"terminal",...(0,import_chunk_D55TD3ZR.
-endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.filter(view=>!(0,import_chunk_D67XVZNW.isEnded)(
-view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.
-isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state)?(0,import_chunk_D55TD3ZR.tellEnded)(context,
-view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):
-joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_IDC76GR5.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_D55TD3ZR.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_R55QTULD.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_CQRAUG2K.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
-context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_D67XVZNW.
-isEnded)(view.state)?view:(0,import_chunk_D67XVZNW.inspect)(view.root,view.id)}catch{return view}}
-
-},
 "./chunk-HPS4WFBD.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{armedTimers:()=>armedTimers,autoNearEnd:()=>autoNearEnd,autoShare:()=>autoShare,backstopMs:()=>backstopMs,captureBudgetMs:()=>captureBudgetMs,
 checkpointGraceMs:()=>checkpointGraceMs,claimedAnswerBytes:()=>claimedAnswerBytes,claimedOutputBytes:()=>claimedOutputBytes,claimsBytes:()=>claimsBytes,drainMs:()=>drainMs,
@@ -1529,6 +1465,56 @@ return parseProgramWords(text,"--notify")}function parseProgramWords(text,option
 words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.words}function jsonWords(text){
 let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word==="string"&&!word.includes(
 "\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}
+
+},
+"./chunk-IC6FN6CW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
+module.exports=stdin_exports;var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_GUOOKHKU=load(
+"./chunk-GUOOKHKU.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
+"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,import_chunk_PGEWSQPR.readJson)(paths.resultRecord);
+const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.filter(isResultNote);return[...results.map(note=>`${note.
+required?"success file":"result path"}: ${(0,import_chunk_ANJXVAR2.describeResult)(note)}`),...run.log?[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:
+[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_APIILWNY.taskWords)(state)}`]:[]]}function isResultNote(value){
+if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===null||typeof one==="string";const isSize=size===
+null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){const failed=(0,import_chunk_6TQJ6FPC.
+failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;if(!spec?.staff||!(0,import_chunk_D67XVZNW.
+isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,import_chunk_PGEWSQPR.readJson)(
+paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_JRKTRF3R.isChanges)(changes))return notes;notes.push(`workspace\
+: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_YVYGRP5I.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;const{take_over:commands}=read.
+value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){for(const command of commands.
+slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({mode,profile}){
+return!(0,import_chunk_CM5GR4UR.isWriter)(profile)&&(0,import_chunk_CM5GR4UR.isWriter)((0,import_chunk_CM5GR4UR.findMode)(mode)?.profile??"restricted")}function tellEnded(context,view){
+if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_PGEWSQPR.readRange)(view.paths.result,0,64*1024*1024)?.bytes;if(!deliverable&&!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_D67XVZNW.goneError)(view.id,view.paths);const notes=[header(view),...runNotes(view),...omittedNotes(
+view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_22LWLGDW.handbackLine)(view);if(handback!==null)notes.push(
+`hand-back: ${handback}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));const on=(0,import_chunk_GUOOKHKU.goingOn)(view,view.spec?.state_option??
+[]);if(on)notes.push(...on.words===null?[]:[`note: ${on.words}`],`go on: ${Object.values(on.next)[0]}`);if(!deliverable)notes.push(`warning: no result is stored\
+; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?
+forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){
+const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_IDC76GR5.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())};if(view.damage!==
+null)return{...view.state,...times};const on=(0,import_chunk_GUOOKHKU.goingOn)(view,view.spec?.state_option??[]);const next=on?{going_on:on.words,next:on.next}:
+{};return{...recordOf(view),...whatIsThere(view.paths),...times,...next}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString(
+"utf8"));return text===""||text.endsWith("\n")?text:`${text}
+`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_M5UIDYZS.nextCommands.doctor(view.id,view.spec?.state_option??
+[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
+[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
+message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
+join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
+kind==="run"&&(0,import_chunk_S7M4UBSY.exists)(paths.output))where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){
+return Object.entries(state.output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes}\
+ bytes (${(0,import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_PGEWSQPR.
+readText)(paths.resultRecord);try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_YVYGRP5I.terminalRecord)(
+spec,paths,state):state}function whatIsThere(paths){const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(
+paths.output),error_path:there(paths.error)}}
 
 },
 "./chunk-IDC76GR5.js": function (module, exports) {
@@ -1670,66 +1656,6 @@ const isPath=typeof value==="string"&&value!==""&&value.length<=most.line&&!valu
 t":"an object";return value===void 0?"it is missing":String(value)}
 
 },
-"./chunk-JQULCF4C.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{limitWarnings:()=>limitWarnings,makeRunPart:()=>makeRunPart,requireProgram:()=>requireProgram,runOptions:()=>runOptions});
-module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_HDKQPZKU=load(
-"./chunk-HDKQPZKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var runOptions={timeout:{kind:"\
-duration",value:"D",range:import_chunk_HPS4WFBD.limits.runTimeout,help:"hard limit, counted from launch (default 24h, at most 30d)"},deadline:{kind:"duration",value:"\
-D",range:import_chunk_HPS4WFBD.limits.runTimeout,help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.runKillGrace,
-help:"time between TERM and KILL (default 30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"give the one wor\
-d after -- to /bin/sh -c"},pipefail:{kind:"flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"N",range:{
-default:0,min:0,max:255},help:"the exit code that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this file is new \
-or changed at the end; may be repeated"},result:{kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"text",value:"\
-PATH",help:"the command's own log; its last 50 lines are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.expect,help:"exp\
-ected duration; later asks for attention"},"checkpoint-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); a hang is told afte\
-r about two, so for a night take 10m to 30m or auto; auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%"},"sample-every":{kind:"\
-duration",value:"D",range:import_chunk_HPS4WFBD.limits.sample,help:"look at its CPU, output and result paths this often (default 60s, at most the interval above\
-)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object: completed, total, phase, status, eta_seconds, messag\
-e (all optional, no other names)"},"probe-timeout":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.probe,help:"bound of one probe (default 30s)"},
-"first-output":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{kind:"dur\
-ation",value:"D",range:import_chunk_HPS4WFBD.limits.optInLimit,help:"end it when nothing happened for that long: no output, no CPU, no change of a result path"},
-...import_chunk_QVGUELI7.onStallOption,"status-cmd":{kind:"text",value:"LINE",help:"for a launcher that detaches: shell line that prints {identity, status, exit\
-_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",range:import_chunk_HPS4WFBD.
-limits.maxOutput,help:"cap of each output file on disk (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that the command left behind"},...import_chunk_QVGUELI7.
-launchOptions};async function programOf(input,cwd){const words=input.rest??[];checkFirst(words);if(input.has("shell")){if(words.length!==1)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`);return shellOf(words[0],input.has("pipefail"))}
-const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function checkFirst(words){const[first=""]=words;if(!first.startsWith("--"))return;const misplaced=(0,
-import_chunk_LVXJVB3Z.misplacedIn)(runOptions,words);throw(0,import_chunk_NVPF5LEY.usageError)(`cannot run ${JSON.stringify(first)} as a program: options go bef\
-ore --`,misplaced&&misplaced.program.length>0?(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"run",...misplaced.options,"--",...misplaced.
-program]):(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"run","--help"]))}function requireProgram(name,cwd){const program=(0,import_chunk_RWPWOFIF.
-findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?`no executable file of that name (looked from ${cwd})`:`it is not on PA\
-TH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,
-"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(
-sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take \
---pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave --pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_IYTRN2OE.
-variables.searchPath().split(":");const found=folders.filter(folder=>folder.startsWith("/")).map(folder=>(0,import_chunk_RWPWOFIF.findProgram)(`${folder}/bash`,
-"/"));return found.find(file=>file!==void 0)}async function hasOption(program){const{runTool}=await Promise.resolve().then(()=>load("./tool-AIBLIURO.js"));const args=[
-"-o","pipefail","-c",":"];const environment=(0,import_chunk_IYTRN2OE.toolEnvironment)();const timeoutMs=import_chunk_HPS4WFBD.limits.probe.default;const answer=await runTool(
-{program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_HPS4WFBD.probeBytes});return answer.code===0}async function makeRunPart(input,cwd){checkTogether(
-input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text("log")];const part={success_exit:input.count("success-exit")??0,keep_children:input.
-has("keep-children")||input.has("status-cmd"),...(0,import_chunk_HDKQPZKU.pathsBefore)({results:input.texts("result"),successFiles:input.texts("success-file")},
-cwd),log:log===void 0?null:(0,import_chunk_HDKQPZKU.requireLogPath)(log,cwd),expect_ms:input.duration("expect")??null,...checkpoints,sample_ms:Math.min(input.durationOrDefault(
-"sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(input,"probe"),probe_ms:input.durationOrDefault("probe-timeout"),status_cmd:lineOf(
-input,"status-cmd"),identity:identityOf(input)};return{...await programOf(input,cwd),...part}}function limitWarnings({expect_ms},deadlineMs){if(typeof expect_ms!==
-"number"||expect_ms<deadlineMs)return[];const message=`--expect ${(0,import_chunk_UNGYPAP3.formatDuration)(expect_ms)} is not below the hard limit of ${(0,import_chunk_UNGYPAP3.
-formatDuration)(deadlineMs)}: the job is ended before it can be called late`;return[{code:"expect_beyond_limit",message}]}function checkpointsOf(text){const{checkpoint,
-checkpointAuto}=import_chunk_HPS4WFBD.limits;if(text===void 0)return{checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);if(!auto)return{
-checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkpoint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:(0,import_chunk_UNGYPAP3.
-parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);const short=Math.ceil(long/import_chunk_HPS4WFBD.autoShare);return{checkpoint_ms:short*import_chunk_HPS4WFBD.
-autoShare,checkpoint_fast_ms:short}}function checkTogether(input){const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd","identity"],["probe-\
-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without \
---${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"it is an option of that shell",identity:"only that command can name the task","status-cmd":"\
-its answer counts only for the task that you name","probe-timeout":"there is no probe to be bounded"};function lineOf(input,name){const line=input.text(name);if(line===
-void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`,help());requireSize(
-name,line,import_chunk_HPS4WFBD.shellLineBytes);return line}function identityOf(input){const text=input.text("identity");if(text===void 0)return null;if(text.trim()===
-""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`,help());
-requireSize("identity",text,import_chunk_HPS4WFBD.identityBytes);return text}function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLength)(
-text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`,help())}function help(){return(0,
-import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"run","--help"])}
-
-},
 "./chunk-JRKTRF3R.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{compareWorkspace:()=>compareWorkspace,isChanges:()=>isChanges,isSnapshot:()=>isSnapshot});module.exports=stdin_exports;
 var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
@@ -1847,44 +1773,23 @@ to,key)&&key!==except)__defProp2(to,key,{get:()=>from[key],enumerable:!(desc=__g
 mod!=null?__create(__getProtoOf(mod)):{},__copyProps2(isNodeMode||!mod||!mod.__esModule?__defProp2(target,"default",{value:mod,enumerable:true}):target,mod));
 
 },
-"./chunk-JXOSR2SG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{answerName:()=>answerName,completeName:()=>completeName,findQuestion:()=>findQuestion,isFrozen:()=>isFrozen,isHandback:()=>isHandback,
-statusName:()=>statusName});module.exports=stdin_exports;var ordered=/^[0-9]{2}-[A-Za-z0-9_.-]+\.md$/;var answer=/^[0-9]{2}-answers?[-_.]/;var nameBytes=255;var completeName="\
-complete.md";var statusName="status.md";function isHandback(name){return ordered.test(name)&&!answer.test(name)}function answerName(name){const made=`${name.slice(
-0,3)}answer-${name.slice(3)}`;return made.length<=nameBytes?made:`${name.slice(0,3)}answer.md`}function isFrozen(text){return/(?:^|\n)FROZEN\s*$/.test(text)}function findQuestion(text){
-return/(?:^|\n)PARENT-QUESTION: ([0-9]{2}-[A-Za-z0-9_.-]+\.md)\s*$/.exec(text)?.[1]??null}
-
-},
-"./chunk-KIQCNGWM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_SORAHACW=load(
-"./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_N5RLSATX=load(
-"./chunk-N5RLSATX.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMC\
-QTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
-red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[head,...rows];const widths=widthsOf(
-{head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_BOPSRWHI.
-cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.rows.every(row=>row[table.head.
-indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(
-name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==at);if(at>=0)fitted={
-head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,
-widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].
-map(row=>(0,import_chunk_BOPSRWHI.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_BOPSRWHI.widthOf)(
-cell)))}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROG\
-RESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;
-async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.
-isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??
-"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).
-join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_N5RLSATX.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));const{backend,profile,
-model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_BIGKSKYM.progressCells)(view,barWidth);const isLive=!(0,import_chunk_D67XVZNW.
-isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??
-(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.
-excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_SORAHACW.
-whatOf)(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){
-if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms);const age=(0,import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_D67XVZNW.isEnded)(
-state)?(0,import_chunk_IDC76GR5.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)}\
- ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
+"./chunk-KBSI5QQR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
+const before=await beforeOf(root,id);if((0,import_chunk_D67XVZNW.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?
+"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_5Z3IZCRM.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),
+why:request.why})}
+`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_HPS4WFBD.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_FLY4C3PO.
+waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
+view,result:(0,import_chunk_D67XVZNW.isEnded)(view.state)?"ended_before":"requested"}}async function beforeOf(root,id){const view=await(0,import_chunk_NPTTVLI2.
+refreshUnasked)(root,id);return(0,import_chunk_D67XVZNW.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_NPTTVLI2.refresh)(root,id)}function isOver(view){
+return(0,import_chunk_NPTTVLI2.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_D67XVZNW.conditionOf)(view)==="over"}function askingMs({spec}){return spec?.
+run?.status_cmd?import_chunk_HPS4WFBD.taskStatusMs+import_chunk_HPS4WFBD.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.
+createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))
+throw error}}}function nudge(view){const engine=(0,import_chunk_35TRZJLG.findEngine)(view.spec?.engine??"")??import_chunk_35TRZJLG.defaultEngine;for(const identity of[
+view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-LOFUUVHQ.js": function (module, exports) {
@@ -2027,6 +1932,85 @@ plainText(value),limit);if(Array.isArray(value))return value.map(inner=>plainVal
 fromEntries(Object.entries(value).map(([name,inner])=>[plainValue(name,80),plainValue(inner,limit)]))}
 
 },
+"./chunk-M5UIDYZS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackWords:()=>handbackWords,nextCommand:()=>nextCommand,nextCommands:()=>nextCommands,taskPlaceholder:()=>taskPlaceholder});
+module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");function nextCommand(option,...words){
+return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),...words,...option])}var taskPlaceholder="<what to do next>";var handbackWords=[
+"--until","handback"];function afterWords(after){return after===null?[]:["--after-seq",String(after)]}var nextCommands={wait:(id,option)=>nextCommand(option,"wa\
+it",id,"--timeout","10m"),waitOn:(id,spec,option,after=null)=>spec?.handback?nextCommand(option,"wait",id,...handbackWords,...afterWords(after),"--timeout","10m"):
+nextCommands.wait(id,option),observe:(id,option)=>nextCommand(option,"observe",id),result:(id,option)=>nextCommand(option,"result",id),status:option=>nextCommand(
+option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id,option)=>nextCommand(option,"restart",id),doctor:(id,option)=>nextCommand(option,
+"doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
+
+},
+"./chunk-MR3ZMUSH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_UG4V7C2D=load(
+"./chunk-UG4V7C2D.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load(
+"./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_QLWHBYJ3=load("./chunk-QLWHBYJ3.js");var import_chunk_OIULTO2Y=load(
+"./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
+const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_IDC76GR5.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_5PLGUTI6.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
+some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_M5UIDYZS.nextCommands.wait(first,root.option);const words=["\
+wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
+["--until","terminal"]:import_chunk_M5UIDYZS.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
+words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.
+formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_M5UIDYZS.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_VQZH6OHM.
+jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_IDC76GR5.readSpec)(paths);return spec.kind===
+"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_UG4V7C2D.pageOf)(view,root):`${JSON.stringify(
+withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_QLWHBYJ3.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_OIULTO2Y.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
+pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_D67XVZNW.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
+id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
+const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
+context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_IC6FN6CW.noticeNotes)(view)]}}function whyLines(event,view){
+if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
+message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
+name,bytes,changed},view){const dir=(0,import_chunk_F4RDUI7D.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4QTDUFVE.isHandback)(
+name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4QTDUFVE.answerName)(name);return[`${changed===true?"chang\
+ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
+value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
+function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const isOver=options.
+mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
+woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
+filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
+exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
+const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_D67XVZNW.
+isEnded)(view.state))(0,import_chunk_OIULTO2Y.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_QLWHBYJ3.observation)(view,{afterSeq:null,root,waited:{
+wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_D67XVZNW.isEnded)(
+view.state)?{wake:"terminal",...(0,import_chunk_IC6FN6CW.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
+filter(view=>!(0,import_chunk_D67XVZNW.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
+return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_D67XVZNW.
+isEnded)(view.state)?(0,import_chunk_IC6FN6CW.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
+out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
+
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_IDC76GR5.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_IC6FN6CW.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_FLY4C3PO.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_CQRAUG2K.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
+context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_D67XVZNW.
+isEnded)(view.state)?view:(0,import_chunk_D67XVZNW.inspect)(view.root,view.id)}catch{return view}}
+
+},
 "./chunk-N263NSQQ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTool:()=>runTool});module.exports=stdin_exports;var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_HPS4WFBD=load(
 "./chunk-HPS4WFBD.js");var import_node_child_process=require("node:child_process");var script='trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$\
@@ -2044,66 +2028,6 @@ null;finish({how,code,reason:null})};child.once("close",conclude);child.once("ex
 stdio[3]])stream?.destroy();conclude()},import_chunk_HPS4WFBD.toolGraceMs)});if(call.signal?.aborted)onAbort()})}function collector(limit,flooded){const chunks=[];
 let size=0;return{take(bytes){const room=limit-size;if(room>0)chunks.push(bytes.subarray(0,room));size+=bytes.length;if(size>limit)flooded()},bytes:()=>Buffer.concat(
 chunks)}}
-
-},
-"./chunk-N5RLSATX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,handbackSeen:()=>handbackSeen,healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,
-monitorAttention:()=>monitorAttention,queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;
-var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
-var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");
-var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
-var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;var nameBytes=120;var pathBytes=1e3;function isHealth(value){
-return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);const n=numberOf(value?.n);if(!value||n===null||(0,import_chunk_IDC76GR5.
-instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state==="attention"?"task_attention":null;return{n,at:value.at,elapsed_seconds:numberOf(
-value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.phase,nameBytes),completed:numberOf(value.completed),total:numberOf(value.total),
-eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??"",fingerprint:textOf(value.fingerprint,nameBytes)}}var livenessWords=["worki\
-ng","waiting","dead_wait","unknown"];function livenessSeen(state){const value=asObject(state.liveness);if(!value||!livenessWords.includes(value.word)||(0,import_chunk_IDC76GR5.
-instantOf)(value.at)===null)return null;return{word:value.word,reason:textOf(value.reason,sentenceBytes)??"",observations:numberOf(value.observations)??1,at:value.
-at}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(
-value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_HPS4WFBD.evidenceChars*4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,
-...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??
-0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(
-state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),
-every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({cursor}){const read=(0,import_chunk_PGEWSQPR.readJson)(cursor);
-return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,state}){if(!spec?.timer)return null;const{slot,...facts}=(0,
-import_chunk_Z6IJVKG2.timerFacts)(spec.timer);const due=(0,import_chunk_IDC76GR5.instantOf)(facts.due_at);const rest=due===null||state.ended_at!==null?null:Math.
-max(0,due-(0,import_chunk_CL3BCQKO.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,slot:textOf(slot,nameBytes)}}function queueSeen(view){
-if(!(0,import_chunk_D67XVZNW.isQueued)(view))return null;const{place,live,behind}=asObject(view.state.queue)??{};const ids=Array.isArray(behind)?behind.filter(id=>typeof id===
-"string"&&(0,import_chunk_V5ZZ3YHA.isId)(id)):[];return{place:numberOf(place),live:numberOf(live),max_live:view.spec?.max_live??0,behind:ids.slice(0,import_chunk_HPS4WFBD.
-queueNamed)}}function handbackSeen({spec,state}){if(!spec?.handback)return null;const value=asObject(state.handback);return{dir:(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(String(spec.handback.dir)),pathBytes),told:numberOf(value?.told)??0,newest:textOf(value?.newest,nameBytes),frozen:value?.frozen===
-true}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
-"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
-"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
-attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_D67XVZNW.isEnded)(state))return{health:state.health,attention_kind:null};
-const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
-if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
-switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
-return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
-never_started":return{cause:"end_unstored",reason:unstoredWords(view)};case"supervised":case"unseen":return stoppedWorker(view)??staleLease(view)??missingCheckpoint(
-view);default:return void 0}}function goneWords(view,condition){const{spec,launch,paths}=view;if((0,import_chunk_D67XVZNW.isQueued)(view))return"the worker that\
- waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one";if(spec?.kind==="watch")return"the worker is gone and nobody lo\
-oks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, and the next wait\
- attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; see ${paths.workerLog}`}
-function unstoredWords({spec}){return spec?.run?.status_cmd?"it is over, and how its task stands was not asked yet; the next wait asks and stores its end":"it i\
-s over, and its end could not be stored from here"}function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.
-kind==="watch"?"nobody looks at the condition":"the command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -\
-CONT ${stopped.pid}`;return{cause:"worker_stopped",reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_35TRZJLG.findEngine)(spec?.engine??
-"local")??import_chunk_35TRZJLG.defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&
-!(first&&(0,import_chunk_5Z3IZCRM.sameIdentity)(first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===
-null||leaseAgeMs<=import_chunk_HPS4WFBD.leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"\
-lease_stale",reason}}function missingCheckpoint(view){const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||
-state.state!=="running")return void 0;const last=checkpointOf(state);const since=(0,import_chunk_IDC76GR5.instantOf)(last?.at)??(0,import_chunk_IDC76GR5.instantOf)(
-state.started_at)??(0,import_chunk_IDC76GR5.instantOf)(state.created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_HPS4WFBD.
-limits.probe.default:0;const patience=every+probe+import_chunk_HPS4WFBD.checkpointGraceMs;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-since;if(ageMs<=patience||
-awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(
-ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}
-function awakeSince({spec,turn},offsetMs){if(!spec||(turn?.boot_id??spec.launcher.boot_id)!==(0,import_chunk_5Z3IZCRM.bootId)())return Number.POSITIVE_INFINITY;
-return(0,import_chunk_CL3BCQKO.monotonicMs)()-((0,import_chunk_D67XVZNW.boundOf)(spec,turn)-spec.deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(
-state);if(checkpoint)return checkpoint.reason;return livenessSeen(state)?.reason??watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!==
-"running")return false;const output=(0,import_chunk_S7M4UBSY.factsOf)(paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_CL3BCQKO.nowMs)()-output.
-modifiedMs<import_chunk_HPS4WFBD.progressingMs}
 
 },
 "./chunk-NKW2J44I.js": function (module, exports) {
@@ -2626,6 +2550,28 @@ var backends=[agy,claude,codex,gemini,opencode,pi,qwen,copilot,cursor,custom];va
 find(backend=>backend.id===id)}function hostMarkers(){return backends.flatMap(backend=>[...backend.hostMarkers])}
 
 },
+"./chunk-NPTTVLI2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
+module.exports=stdin_exports;var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
+ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-U5SVRF7H.js"))).startOwedNotice(
+view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_D67XVZNW.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
+root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_D67XVZNW.conditionOf)(view))}function mayOweNotice({spec,
+state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_D67XVZNW.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
+import_chunk_D67XVZNW.inspect)(root,id);const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
+return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-KQTQI5JA.js"));await settleJob(view,now2=>isSettleable(
+(0,import_chunk_D67XVZNW.conditionOf)(now2)),isStrict);const now=(0,import_chunk_D67XVZNW.inspect)(root,id);return nobodyComes.includes((0,import_chunk_D67XVZNW.
+conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
+()=>load("./may-act-QC5ECP54.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
+spec:null,damage,state:(0,import_chunk_35TRZJLG.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
+damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_D67XVZNW.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
+resolve().then(()=>load("./attach-5JPMXEA2.js"));await attachWorker(view,isDue);return(0,import_chunk_D67XVZNW.inspect)(root,id)}function dropMarker(view){if(!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
+marker)}catch{}}function isHung(view){if((0,import_chunk_D67XVZNW.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
+leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_HPS4WFBD.leaseStaleMs}
+
+},
 "./chunk-NVPF5LEY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{FaultError:()=>FaultError,errnoOf:()=>errnoOf,messageOf:()=>messageOf,usageError:()=>usageError});module.exports=stdin_exports;
 var FaultError=class extends Error{code;next;constructor(code,message,next=null){super(message);this.name="FaultError";this.code=code;this.next=next}};function usageError(message,next=null){
@@ -2663,6 +2609,23 @@ const end=()=>{if(!done)onEnd();done=true};socket.on("error",end).on("end",end).
 let fd;try{fd=(0,import_node_fs.openSync)(file,mode|flags)}catch(error){if(["ENOENT","ENOTDIR","ELOOP","ENXIO","EACCES","EROFS","EPERM"].includes((0,import_chunk_NVPF5LEY.
 errnoOf)(error)??""))return void 0;throw error}if((0,import_node_fs.fstatSync)(fd).isFIFO())return fd;(0,import_node_fs.closeSync)(fd);return void 0}function isFifo(file){
 const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===void 0)return false;(0,import_node_fs.closeSync)(fd);return true}
+
+},
+"./chunk-ONN4AHV6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_X2KHH4GV.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_X2KHH4GV.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_6MNXFWQK.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_VQZH6OHM.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_X2KHH4GV.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
 "./chunk-PGEWSQPR.js": function (module, exports) {
@@ -2724,89 +2687,118 @@ one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowM
 resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
 
 },
-"./chunk-QVGUELI7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{common:()=>common,launchOptions:()=>launchOptions,onStallOption:()=>onStallOption,ownerOption:()=>ownerOption,staffOptions:()=>staffOptions,
-writerOptions:()=>writerOptions});module.exports=stdin_exports;var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var common={"state-dir":{kind:"text",value:"\
-DIR",help:"state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"},json:{kind:"flag",help:"print one JSON document"},help:{kind:"flag",help:"show\
- this help"}};var ownerOption={owner:{kind:"text",value:"NAME",help:'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'}};var launchOptions={
-owner:{kind:"text",value:"NAME",help:"who this job belongs to (default: JOB_OWNER)"},label:{kind:"text",value:"TEXT",help:"a few words for people"},"once-key":{
-kind:"text",value:"KEY",help:"the same key gives the same job, never a second execution"},wait:{kind:"flag",help:"wait for the end and print the result, as `wai\
-t` does"},notify:{kind:"text",value:"CMD",help:"program (words, or a JSON array; no shell) that is told of the end and of each cause for attention; none for nob\
-ody"},"wait-timeout":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.waitTimeout,help:"patience of --wait (default: until the end)"},"max-live":{kind:"\
-count",value:"N",range:import_chunk_HPS4WFBD.limits.maxLive,help:"start it when fewer than N jobs of this owner are at work; until then it is queued, in order, \
-and its hard limit counts from its turn"},"id-only":{kind:"flag",help:"print the id and a newline, nothing else"},...common};var onStallOption={"on-stall":{kind:"\
-text",value:"TEXT",help:"what is to be done about a stall; repeated to whoever is told of one"}};var staffOptions={prompt:{kind:"text",value:"TEXT",help:"the ta\
-sk; taken as it is, also when it begins with --"},"prompt-file":{kind:"text",value:"PATH",help:"read the task from a file"},stdin:{kind:"flag",help:"read the ta\
-sk from standard input"},backend:{kind:"text",value:"NAME",help:"which agent CLI (default: the one in your config, else the only one installed)"},model:{kind:"t\
-ext",value:"NAME",help:"model, in the words of the agent CLI"},profile:{kind:"choice",value:"P",choices:["restricted","standard","unrestricted"],help:"what the \
-agent may do: restricted, standard or unrestricted"},timeout:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.staffTimeout,help:"hard limit, counte\
-d from launch (default 60m, at most 120m)"},"first-output":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.optInLimit,help:"end it when nothing wa\
-s printed by then"},"stall-after":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.optInLimit,help:"end it when nothing was printed for that long"},
-"quiet-after":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.quiet,help:"ask for attention when nothing moves for that long (default 10m); ends n\
-othing"},handback:{kind:"text",value:"DIR",help:"folder outside the worktree in which the agent leaves ordered files (NN-name.md): each wakes a wait --until han\
-dback; none for none"},...onStallOption};var writerOptions={worktree:{kind:"flag",help:"work in a git worktree of its own, outside this one"},share:{kind:"flag",
-help:"accept another implement job in the same worktree"}};
+"./chunk-QLWHBYJ3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_GUOOKHKU=load(
+"./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load(
+"./chunk-JCD23OGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??
+[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};
+return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_HPS4WFBD.observeBytes&&
+kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_HPS4WFBD.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_HPS4WFBD.
+textTailBytes;progress&&size()>import_chunk_HPS4WFBD.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.
+tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_HPS4WFBD.observeBytes)document.progress={tools_truncated:true,text_truncated:true};
+for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_HPS4WFBD.observeBytes)delete document[name];return make()}
+function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}
+function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_S7M4UBSY.
+factsOf)(paths.output),(0,import_chunk_S7M4UBSY.factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.
+modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>
+0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_PGEWSQPR.readJson)(paths.
+snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_PGEWSQPR.readRange)(
+paths.output,-import_chunk_HPS4WFBD.tailBytes,import_chunk_HPS4WFBD.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.
+plainText)(bytes.toString("utf8")),import_chunk_HPS4WFBD.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_HPS4WFBD.
+tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){const{state,spec}=view;const condition=(0,import_chunk_D67XVZNW.conditionOf)(
+view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===
+void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,
+...(0,import_chunk_F4RDUI7D.healthOf)(view,condition),checkpoint:(0,import_chunk_F4RDUI7D.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_F4RDUI7D.
+watchSeen)(view),timer:(0,import_chunk_F4RDUI7D.timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(view),supervision:condition,rev:state.
+rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,
+import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,
+...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_OIULTO2Y.collectedBy)(
+view),last_collected_seq:(0,import_chunk_OIULTO2Y.lastCollectedSeq)(view)};const page=readPage(view,options);const known=options.afterSeq===null?null:page.events.
+at(-1)?.seq??page.after;const next=nextFor(view,condition,options.root,known);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_D67XVZNW.
+isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,
+...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_HPS4WFBD.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(
+document,null);const bounded=boundDocument(document,page);const told=Number(bounded.next_seq);if(known!==null&&told<known&&bounded.next&&!waited)bounded.next=nextFor(
+view,condition,options.root,told);return bounded}function readPage({paths,state},{afterSeq}){const after=afterSeq??Math.max(0,state.seq-recentEvents);const{events,
+more}=(0,import_chunk_JCD23OGW.readEvents)(paths,after,eventsAtMost);return{events:events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400)),isMore:more,
+after}}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.
+plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,
+import_chunk_F4RDUI7D.queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};
+const{reason:_,...seen}=(0,import_chunk_F4RDUI7D.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_D67XVZNW.isEnded)(state)||!("word"in seen)?
+null:seen}}function handbackFacts(view){const handback=(0,import_chunk_F4RDUI7D.handbackSeen)(view);return handback===null?{}:{handback}}function goingOnFacts(view){
+const on=(0,import_chunk_GUOOKHKU.goingOn)(view,[]);return on===null?{}:{going_on:on.words}}function filesOf({paths,state}){const files={result:paths.result,output:paths.
+output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_D67XVZNW.isEnded)(state))return files;return Object.fromEntries(Object.
+entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root,after){if(condition==="damaged")
+return{doctor:import_chunk_M5UIDYZS.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))return{wait:import_chunk_M5UIDYZS.
+nextCommands.waitOn(view.id,view.spec,root.option,after),cancel:import_chunk_M5UIDYZS.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_M5UIDYZS.
+nextCommands.result(view.id,root.option)};if(view.state.state==="done")return{...next,...(0,import_chunk_GUOOKHKU.goingOn)(view,root.option)?.next};if((0,import_chunk_3GM77A5D.
+isContinuable)(view.paths,view.state))next.continue=import_chunk_M5UIDYZS.nextCommands.continue(view.id,root.option);next.restart=import_chunk_M5UIDYZS.nextCommands.
+restart(view.id,root.option);return next}
 
 },
-"./chunk-R55QTULD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_HPS4WFBD.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
-aborted;const view=await look2();if(event.seq===null||(0,import_chunk_D67XVZNW.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
-view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
-function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
-{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_N5RLSATX.checkpointOf)({...state,checkpoint:{...told,
-at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_N5RLSATX.
-livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_N5RLSATX.
-watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
-{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
-evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
-var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
-1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
-throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_D67XVZNW.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
-monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
-view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_D67XVZNW.isEnded)(view.state)||told.signal.aborted||
-told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
-told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
-pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
-0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
-const isArmed=(0,import_chunk_D67XVZNW.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_OLD5VJ7N.
-watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
-()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
-monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
-view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
-monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
-length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_D67XVZNW.
-isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_D67XVZNW.conditionOf)(
-view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_5Z3IZCRM.
-sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
-1e3,untilDue(view)+import_chunk_D67XVZNW.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_IDC76GR5.
-instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
-import_chunk_CUMVFVM3.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
-(0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
-e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_ZKTYHV7J.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
-wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
-ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_N5RLSATX.
-findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
-max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
-choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_N5RLSATX.monitorAttention)(
-view,(0,import_chunk_D67XVZNW.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
-this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
-tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
-WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;
-const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
-()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
-until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
-until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
-watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_D67XVZNW.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
-beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
-get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_VQZH6OHM.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
-isGiven:false})}
+"./chunk-RB24HEYU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{limitWarnings:()=>limitWarnings,makeRunPart:()=>makeRunPart,requireProgram:()=>requireProgram,runOptions:()=>runOptions});
+module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_HDKQPZKU=load(
+"./chunk-HDKQPZKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var runOptions={timeout:{kind:"\
+duration",value:"D",range:import_chunk_HPS4WFBD.limits.runTimeout,help:"hard limit, counted from launch, with --max-live from its turn (default 24h, at most 30d\
+)"},deadline:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.runTimeout,help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.
+limits.runKillGrace,help:"time between TERM and KILL (default 30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"\
+give the one word after -- to /bin/sh -c"},pipefail:{kind:"flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"\
+N",range:{default:0,min:0,max:255},help:"the exit code that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this fi\
+le is new or changed at the end; may be repeated"},result:{kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"tex\
+t",value:"PATH",help:"the command's own log; its last 50 lines are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.expect,
+help:"expected duration; later asks for attention"},"checkpoint-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); a hang is \
+told after about two, so for a night take 10m to 30m or auto; auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%"},"sample-eve\
+ry":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.sample,help:"look at its CPU, output and result paths this often (default 60s, at most the int\
+erval above)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object: completed, total, phase, status, eta_seco\
+nds, message (all optional, no other names)"},"probe-timeout":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.probe,help:"bound of one probe (defa\
+ult 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{
+kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.optInLimit,help:"end it when nothing happened for that long: no output, no CPU, no change of a resu\
+lt path"},...import_chunk_DHPTGOEL.onStallOption,"status-cmd":{kind:"text",value:"LINE",help:"for a launcher that detaches: shell line that prints {identity, st\
+atus, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",
+range:import_chunk_HPS4WFBD.limits.maxOutput,help:"cap of each output file on disk (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that\
+ the command left behind"},...import_chunk_DHPTGOEL.launchOptions};async function programOf(input,cwd){const words=input.rest??[];checkFirst(words);if(input.has(
+"shell")){if(words.length!==1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as one \
+word after --`);return shellOf(words[0],input.has("pipefail"))}const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function checkFirst(words){
+const[first=""]=words;if(!first.startsWith("--"))return;const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)(runOptions,words);throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(first)} as a program: options go before --`,misplaced&&misplaced.program.length>0?(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.
+selfWords)(),"run",...misplaced.options,"--",...misplaced.program]):(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"run","--help"]))}
+function requireProgram(name,cwd){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?
+`no executable file of that name (looked from ${cwd})`:`it is not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{
+argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave \
+--pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":");const found=folders.filter(folder=>folder.
+startsWith("/")).map(folder=>(0,import_chunk_RWPWOFIF.findProgram)(`${folder}/bash`,"/"));return found.find(file=>file!==void 0)}async function hasOption(program){
+const{runTool}=await Promise.resolve().then(()=>load("./tool-AIBLIURO.js"));const args=["-o","pipefail","-c",":"];const environment=(0,import_chunk_IYTRN2OE.toolEnvironment)();
+const timeoutMs=import_chunk_HPS4WFBD.limits.probe.default;const answer=await runTool({program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_HPS4WFBD.probeBytes});
+return answer.code===0}async function makeRunPart(input,cwd){checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text(
+"log")];const part={success_exit:input.count("success-exit")??0,keep_children:input.has("keep-children")||input.has("status-cmd"),...(0,import_chunk_HDKQPZKU.pathsBefore)(
+{results:input.texts("result"),successFiles:input.texts("success-file")},cwd),log:log===void 0?null:(0,import_chunk_HDKQPZKU.requireLogPath)(log,cwd),expect_ms:input.
+duration("expect")??null,...checkpoints,sample_ms:Math.min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(
+input,"probe"),probe_ms:input.durationOrDefault("probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await programOf(input,
+cwd),...part}}function limitWarnings({expect_ms},deadlineMs){if(typeof expect_ms!=="number"||expect_ms<deadlineMs)return[];const message=`--expect ${(0,import_chunk_UNGYPAP3.
+formatDuration)(expect_ms)} is not below the hard limit of ${(0,import_chunk_UNGYPAP3.formatDuration)(deadlineMs)}: the job is ended before it can be called lat\
+e`;return[{code:"expect_beyond_limit",message}]}function checkpointsOf(text){const{checkpoint,checkpointAuto}=import_chunk_HPS4WFBD.limits;if(text===void 0)return{
+checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);if(!auto)return{checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkp\
+oint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:(0,import_chunk_UNGYPAP3.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);
+const short=Math.ceil(long/import_chunk_HPS4WFBD.autoShare);return{checkpoint_ms:short*import_chunk_HPS4WFBD.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){
+const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd","identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&
+!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"\
+it is an option of that shell",identity:"only that command can name the task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"\
+there is no probe to be bounded"};function lineOf(input,name){const line=input.text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`,help());requireSize(name,line,import_chunk_HPS4WFBD.shellLineBytes);return line}function identityOf(input){
+const text=input.text("identity");if(text===void 0)return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take -\
+-identity ${JSON.stringify(text)}: allowed is one line that names one task`,help());requireSize("identity",text,import_chunk_HPS4WFBD.identityBytes);return text}
+function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ --${name} of ${size} bytes: at most ${limit} are allowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),
+"run","--help"])}
 
 },
 "./chunk-RWPWOFIF.js": function (module, exports) {
@@ -2844,30 +2836,6 @@ try{(0,import_node_fs.rmdirSync)(folder);return true}catch{return false}}functio
 function touch(file,atMs){try{(0,import_node_fs.utimesSync)(file,atMs/1e3,atMs/1e3);return true}catch(error){if(["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.
 errnoOf)(error)??""))return false;throw error}}function cutFile(file,length){(0,import_node_fs.truncateSync)(file,length)}function isAllowed(target,mode){try{(0,
 import_node_fs.accessSync)(target,mode);return true}catch{return false}}
-
-},
-"./chunk-SORAHACW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");function whatOf(view){const{spec,
-state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
-view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
-spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
-""}function standing(view){if((0,import_chunk_D67XVZNW.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=(0,import_chunk_BIGKSKYM.
-progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
-
-},
-"./chunk-SPUHXPSH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackLine:()=>handbackLine,progressLine:()=>progressLine,queueLine:()=>queueLine,watchLine:()=>watchLine});module.
-exports=stdin_exports;var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_N5RLSATX=load(
-"./chunk-N5RLSATX.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");function progressLine(view){const checkpoint=(0,import_chunk_N5RLSATX.checkpointOf)(view.state);if(!checkpoint)return null;const{completed,
-total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_BIGKSKYM.progressCells)(view);const count=completed===null?null:total===null?`${completed} done`:`${completed}\
- of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_IDC76GR5.
-ageOf)(at,(0,import_chunk_CL3BCQKO.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")} (checkpoint ${n}, ${age} ago)`}function watchLine(view){
-const seen=(0,import_chunk_N5RLSATX.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.evidence===""?"":`: ${seen.evidence}`}`}function queueLine(view){
-const seen=(0,import_chunk_N5RLSATX.queueSeen)(view);return seen&&(0,import_chunk_T4JNAPAO.queueWords)(seen)}function handbackLine(view){const seen=(0,import_chunk_N5RLSATX.
-handbackSeen)(view);if(!seen)return null;const count=seen.told===0?"nothing yet":`${seen.told} ${seen.told===1?"file":"files"}`;const newest=seen.newest===null?
-"":`, newest ${seen.newest}`;return`${count} in ${seen.dir}${newest}${seen.frozen?" (frozen)":""}`}
 
 },
 "./chunk-ST5INGPI.js": function (module, exports) {
@@ -2962,15 +2930,6 @@ at most ${max_live} at a time`;if(place===null)return`place not known yet, ${lim
 ce ${place}${after}; ${live??0} at work, ${limit}`}
 
 },
-"./chunk-TEGM7TP5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{nextCommand:()=>nextCommand,nextCommands:()=>nextCommands,taskPlaceholder:()=>taskPlaceholder});module.exports=stdin_exports;
-var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");function nextCommand(option,...words){return(0,import_chunk_GEPPUING.
-quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),...words,...option])}var taskPlaceholder="<what to do next>";var nextCommands={wait:(id,option)=>nextCommand(
-option,"wait",id,"--timeout","10m"),observe:(id,option)=>nextCommand(option,"observe",id),result:(id,option)=>nextCommand(option,"result",id),status:option=>nextCommand(
-option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id,option)=>nextCommand(option,"restart",id),doctor:(id,option)=>nextCommand(option,
-"doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
-
-},
 "./chunk-TFEMYLSK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{formatSize:()=>formatSize,parseSize:()=>parseSize});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load("./\
 chunk-NVPF5LEY.js");var units={"":1,K:1024,M:1024**2,G:1024**3};function parseSize(text,option,range){const match=/^(\d+)([KMG]?)(?:i?B)?$/.exec(text);const value=match?
@@ -2980,21 +2939,37 @@ if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(
 1024**3).toFixed(1)} GiB`}
 
 },
-"./chunk-UJJQQRZ2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_2MEAKZFZ.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_2MEAKZFZ.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_62DZI7ZE.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_VQZH6OHM.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_2MEAKZFZ.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
+"./chunk-UG4V7C2D.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load(
+"./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_QLWHBYJ3=load(
+"./chunk-QLWHBYJ3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_APIILWNY=load(
+"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_QLWHBYJ3.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_46T43WWK.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_D67XVZNW.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
+reason})`:""}`],["queue",(0,import_chunk_22LWLGDW.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_D67XVZNW.isEnded)(state)?
+null:(0,import_chunk_22LWLGDW.progressLine)(view)],["watch",(0,import_chunk_22LWLGDW.watchLine)(view)],["hand-back",(0,import_chunk_22LWLGDW.handbackLine)(view)],
+["notify",(0,import_chunk_6TQJ6FPC.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
+null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_46T43WWK.timeOf)(view)}${ended===null?"":
+`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_46T43WWK.ownerOf)(view):null],["backend",agentOf(view)],["\
+due",spec?.timer?(0,import_chunk_Z6IJVKG2.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
+t",(0,import_chunk_AKN4DB5J.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
+"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
+...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
+join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_D67XVZNW.isEnded)(state)?`${(0,import_chunk_APIILWNY.
+oneLine)(identity)}: ${(0,import_chunk_APIILWNY.taskWords)(state)}`:(0,import_chunk_APIILWNY.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_D67XVZNW.
+isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
+/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_D67XVZNW.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
+return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_35TRZJLG.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
+const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
+odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
+import_chunk_ANJXVAR2.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_D67XVZNW.isEnded)(
+state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_QLWHBYJ3.progressOf)(
+view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
+plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
+status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
 
 },
 "./chunk-UNGYPAP3.js": function (module, exports) {
@@ -3068,12 +3043,64 @@ ours"),reviewDiff:at("review.diff"),started:at("started"),shimMark:at("started/s
 /active/${id}`}}function stagePath(root,id){return import_node_path2.default.join(root,"jobs",`.new-${id}`)}
 
 },
-"./chunk-WRRFL54E.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_4HEP4WCQ=load(
-"./chunk-4HEP4WCQ.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_APIILWNY=load(
+"./chunk-X2KHH4GV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./chunk-6MNXFWQK.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-P3IKZRXO.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
+ take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
+text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null}}function onStallOf(input){const text=input.text("on-stall");
+if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
+l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_HPS4WFBD.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
+-stall of ${size} bytes: at most ${import_chunk_HPS4WFBD.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
+!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
+n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
+checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
+import_chunk_6MNXFWQK.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
+isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-VBBMOQLS.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
+const collect=`collect: ${import_chunk_M5UIDYZS.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(launched),collect,
+...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,
+heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key\
+ had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}function specOf(root,id){const spec=(0,import_chunk_IDC76GR5.
+readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}function warningNotes(root,id){return warningsOf(root,id).
+map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))return void 0;const[{inspect},
+{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-2J4E35LD.js")),Promise.resolve().then(()=>load("./timer-facts-IZF5YNMU.js"))]);
+const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.
+timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./\
+queue-note-4K2363YR.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
+root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);const commands={wait:import_chunk_M5UIDYZS.nextCommands.waitOn(id,specOf(root,id),root.option),
+observe:import_chunk_M5UIDYZS.nextCommands.observe(id,root.option),cancel:import_chunk_M5UIDYZS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
+id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
+facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
+next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
+`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
+
+`,notes}}
+
+},
+"./chunk-XSVLTRB3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function staffFacts(spec){
+const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
+String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}
+
+},
+"./chunk-YBOHOBP4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_3JBU7YB7=load(
+"./chunk-3JBU7YB7.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_APIILWNY=load(
 "./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_TEGM7TP5=load(
-"./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
@@ -3084,19 +3111,19 @@ note:isOld?"not written since the launch":null}}catch(error){return nothing(`it 
 path,tail:tail2,note}){const name=(0,import_chunk_APIILWNY.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{
 text:`## Last lines of ${name}${note===null?"":` (${note})`}
 
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_TEGM7TP5.nextCommands.restart(spec.id,spec.
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_M5UIDYZS.nextCommands.restart(spec.id,spec.
 state_option);if(state.watch?.watched_to_end)return`## Going on
 
 It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
 job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_3GM77A5D.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_TEGM7TP5.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
+push(`Go on in the same conversation: ${import_chunk_M5UIDYZS.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
 return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
 error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
 er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
 import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
 const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
-y it out: ${(0,import_chunk_TEGM7TP5.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
-plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_TEGM7TP5.nextCommand)(spec.state_option,
+y it out: ${(0,import_chunk_M5UIDYZS.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
+plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_M5UIDYZS.nextCommand)(spec.state_option,
 "restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
 ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
  be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
@@ -3121,31 +3148,32 @@ mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_L
 null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
 state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_APIILWNY.runFacts)(parts),["Conversation",state.
 conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:`${paths.output} and ${paths.error}`],
-["What was told",spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function seenLast({evidence,
-polls,troubles,trouble}){const failed=troubles>0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,
-import_chunk_LXK2ZILE.plainText)(evidence)} (${polls} attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.
-tools.slice(-5)){lines.push(`- ${call.name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_HPS4WFBD.
-excerptBytes)} [${call.status}]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.
-tail)(text,import_chunk_HPS4WFBD.textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({
-spec,staff}){if(!staff?.changes)return"";const lines=["## Workspace","",(0,import_chunk_FANRXKWG.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",
-`It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_ST5INGPI.takeOverCommands)(spec.
-worktree,staff.changes))lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";
-return`## Decided at launch for a stall
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:wholeOutput(paths)],["What was told",
+spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function wholeOutput({output,error}){const there=[
+output,error].filter(import_chunk_S7M4UBSY.exists);return there.length===0?null:there.join(" and ")}function seenLast({evidence,polls,troubles,trouble}){const failed=troubles>
+0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,import_chunk_LXK2ZILE.plainText)(evidence)} (${polls}\
+ attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.tools.slice(-5)){lines.push(`- ${call.
+name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_HPS4WFBD.excerptBytes)} [${call.status}\
+]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.tail)(text,import_chunk_HPS4WFBD.
+textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({spec,staff}){if(!staff?.
+changes)return"";const lines=["## Workspace","",(0,import_chunk_YVYGRP5I.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",`It worked in a worktr\
+ee of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_ST5INGPI.takeOverCommands)(spec.worktree,staff.changes))
+lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";return`## Decided \
+at launch for a stall
 
 ${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_APIILWNY.logSection)(
 "Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_APIILWNY.
 logSection)("Last output",paths.output)],(0,import_chunk_APIILWNY.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
 const read=(0,import_chunk_IDC76GR5.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_35TRZJLG.earlyState)(spec.id,spec);const journal=(0,
 import_chunk_JCD23OGW.openJournal)(paths,spec);if((0,import_chunk_D67XVZNW.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_4HEP4WCQ.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+exit?.exit_code??null});return before}const end=(0,import_chunk_3JBU7YB7.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
 end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
  no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
 spec}=job;const cancel=(0,import_chunk_IDC76GR5.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
 spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_3WHUXXCN.backendOf)(spec)?.answerFrom==="stdout"})));(0,
-import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,(0,import_chunk_FANRXKWG.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
+import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,(0,import_chunk_YVYGRP5I.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
 import_chunk_JCD23OGW.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
-state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_FANRXKWG.isTidy)(spec,state))for(const file of[paths.output,paths.
+state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_YVYGRP5I.isTidy)(spec,state))for(const file of[paths.output,paths.
 snapshot])(0,import_chunk_PGEWSQPR.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
 answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
 
@@ -3160,60 +3188,43 @@ try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_PGEWSQPR.removeFile
 QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./chunk-XSVLTRB3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function staffFacts(spec){
-const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
-String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}
-
-},
-"./chunk-YNSBH5VP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??[];const make=()=>{if(!page)return document;const isMore=page.
-isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.
-after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_HPS4WFBD.observeBytes&&kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_HPS4WFBD.
-observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_HPS4WFBD.textTailBytes;progress&&size()>import_chunk_HPS4WFBD.
-observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.tail)(progress.text??"",limit).text,text_truncated:true}}
-if(progress&&size()>import_chunk_HPS4WFBD.observeBytes)document.progress={tools_truncated:true,text_truncated:true};for(const name of["files","warnings","label",
-"timer","next","error","owner","model"])if(size()>import_chunk_HPS4WFBD.observeBytes)delete document[name];return make()}function boundEvent(event){return bytesOf(
-event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}function bytesOf(value){return Buffer.
-byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_S7M4UBSY.factsOf)(paths.output),(0,import_chunk_S7M4UBSY.
-factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.modifiedMs:0);const facts={stdout_bytes:output?.
-size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.
-nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_PGEWSQPR.readJson)(paths.snapshot);return snapshot.kind==="ok"?{...facts,
-...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_PGEWSQPR.readRange)(paths.output,-import_chunk_HPS4WFBD.tailBytes,
-import_chunk_HPS4WFBD.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")),
-import_chunk_HPS4WFBD.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_HPS4WFBD.tailBytes}}var recentEvents=5;
-var eventsAtMost=50;function observation(view,options){const{state,spec,paths}=view;const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const{waited}=options;
-const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===void 0?null:(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,...(0,import_chunk_N5RLSATX.healthOf)(
-view,condition),checkpoint:(0,import_chunk_N5RLSATX.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_N5RLSATX.watchSeen)(view),timer:(0,import_chunk_N5RLSATX.
-timerSeen)(view),...queueFacts(view),...handbackFacts(view),supervision:condition,rev:state.rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,
-started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.
-task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.
-message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),
-200)})),conversation:state.conversation,collected:(0,import_chunk_OIULTO2Y.collectedBy)(view),last_collected_seq:(0,import_chunk_OIULTO2Y.lastCollectedSeq)(view)};
-const next=nextFor(view,condition,options.root);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_D67XVZNW.isEnded)(state)?null:
-progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,...progress===null?
-{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_HPS4WFBD.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(
-document,null);const after=options.afterSeq??Math.max(0,state.seq-recentEvents);const journal=(0,import_chunk_JCD23OGW.readEvents)(paths,after,eventsAtMost);const events=journal.
-events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400));return boundDocument(document,{events,isMore:journal.more,after})}var longest=1024;function headOf({
-wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.plainValue)(wake.event,
-400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,import_chunk_N5RLSATX.
-queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};const{reason:_,
-...seen}=(0,import_chunk_N5RLSATX.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_D67XVZNW.isEnded)(state)||!("word"in seen)?null:seen}}function handbackFacts(view){
-const handback=(0,import_chunk_N5RLSATX.handbackSeen)(view);return handback===null?{}:{handback}}function filesOf({paths,state}){const files={result:paths.result,
-output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_D67XVZNW.isEnded)(state))return files;return Object.fromEntries(
-Object.entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root){if(condition==="damaged")
-return{doctor:import_chunk_TEGM7TP5.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))return{wait:import_chunk_TEGM7TP5.
-nextCommands.wait(view.id,root.option),cancel:import_chunk_TEGM7TP5.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_TEGM7TP5.nextCommands.
-result(view.id,root.option)};if(view.state.state==="done"&&!(0,import_chunk_3GM77A5D.isUnfinished)(view.state))return next;if((0,import_chunk_3GM77A5D.isContinuable)(
-view.paths,view.state))next.continue=import_chunk_TEGM7TP5.nextCommands.continue(view.id,root.option);if(view.state.state!=="done")next.restart=import_chunk_TEGM7TP5.
-nextCommands.restart(view.id,root.option);return next}
+"./chunk-YVYGRP5I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{describeChanges:()=>describeChanges,isTidy:()=>isTidy,summarizeChanges:()=>summarizeChanges,terminalRecord:()=>terminalRecord});
+module.exports=stdin_exports;var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");function terminalRecord(spec,paths,state,{
+tree,staff,results}={}){return{...state,kind:spec.kind,verb:spec.verb,owner:spec.owner,label:spec.label,cwd:spec.cwd,lineage:spec.lineage,ended_by:tree?.step??"\
+none",ended_processes:tree?.ended.slice(0,50)??[],survivors:tree?.survivors??[],...spec.staff?wordsOf(spec.staff):{},...staff?staffRecord(spec,staff):{},...spec.
+run?{result_paths:results??null}:{},...spec.timer?{timer:spec.timer}:{},result_path:paths.result,output_path:isTidy(spec,state)||!(0,import_chunk_S7M4UBSY.exists)(
+paths.output)?null:paths.output,error_path:(0,import_chunk_S7M4UBSY.exists)(paths.error)?paths.error:null}}function staffRecord(spec,staff){const{changes}=staff;
+return{changes,...spec.worktree?{worktree:{...spec.worktree,take_over:changes?(0,import_chunk_ST5INGPI.takeOverCommands)(spec.worktree,changes):[]}}:{},..."find\
+ings"in staff?{findings:staff.findings,findings_error:staff.findings_error}:{}}}function wordsOf({mode,backend,custom,model,profile}){return{mode,backend:custom?.
+name??backend,model,profile}}function isTidy(spec,state){return spec.kind==="staff"&&state.state==="done"&&state.warnings.length===0}var shown={files:30,commits:10,
+dirty:10,refs:10,bytes:200};function summarizeChanges(changes){const named=namesOf(changes.files.map(({path})=>path),changes.file_count);const files=changes.file_count===
+0?noFiles(changes):`${fileCount(changes)}${named}`;const{reason,dirty_committed,dirty_committed_count}=changes;const isPartial=reason!==null&&reason!==import_chunk_LOFUUVHQ.
+notInGit;return[files,...otherChanges(changes,namesOf(dirty_committed,dirty_committed_count)),...isPartial?[`not everything could be looked at (${(0,import_chunk_FSRL2ASG.
+oneLine)(reason)})`]:[]].join(", ")}function describeChanges(changes){const{files,file_count,commits,commit_count,dirty_before,dirty_before_count}=changes;const{
+dirty_committed,dirty_committed_count}=changes;const moved=changes.refs_changed.filter(ref=>ref!==`refs/heads/${changes.branch.after}`);const refs=moved.slice(0,
+shown.refs).map(code);return[`${sentence([file_count===0?noFiles(changes):fileCount(changes),...otherChanges(changes)].join(", "))}.`,...section("",files.slice(
+0,shown.files).map(fileLine),file_count),...section("New commits:",commits.slice(0,shown.commits).map(commitLine),commit_count),...refs.length>0?["",`Branches a\
+nd stash that moved: ${refs.join(", ")}${moved.length>refs.length?", ...":""}`]:[],...section("Uncommitted before, now committed as it was:",dirty_committed.slice(
+0,shown.dirty).map(path=>`- ${code(path)}`),dirty_committed_count),...section("Dirty before, and left as it was:",dirty_before.slice(0,shown.dirty).map(path=>`-\
+ ${code(path)}`),dirty_before_count),...changes.reason===null?[]:["",`Not everything could be looked at: ${(0,import_chunk_FSRL2ASG.oneLine)(changes.reason)}.`],
+...changes.exact||changes.reason?.includes("damaged")?[]:["","A limit was reached: there may be more changes than these."]].join("\n")}function namesOf(paths,total){
+const named=paths.slice(0,3).map(path=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.showName)(path),shown.bytes));return` (${named.join(", ")}${total>
+named.length?", ...":""})`}function noFiles({exact,unchanged,reason}){if(exact)return"no files changed";return unchanged||reason===null?"no changed files were s\
+een":"it is unknown whether files changed"}function fileCount({file_count}){return`${file_count} file${file_count===1?"":"s"} changed`}function otherChanges(changes,swallowed=""){
+const{commit_count,head,branch,index_changed,file_count,refs_changed,beyond}=changes;const{dirty_committed_count:kept}=changes;const were=kept===1?"file that wa\
+s uncommitted before is":"files that were uncommitted before are";const branchMoved=branch.before!==branch.after;return[...commit_count>0?[`${commit_count} new \
+commit${commit_count===1?"":"s"}`]:[],...branchMoved?[`now on ${branch.after===null?"no branch":`branch ${code(branch.after)}`}`]:[],...head.moved==="elsewhere"?
+["HEAD was moved to another line of history"]:[],...head.moved==="forward"&&commit_count===0?["HEAD was moved forward"]:[],...index_changed&&file_count===0&&commit_count===
+0?["what is staged changed"]:[],...refs_changed.length>0&&head.moved===null&&commit_count===0?["branches or the stash changed"]:[],...kept>0?[`${kept} ${were} n\
+ow committed${swallowed}`]:[],...beyond.length>0?[`something changed among ${beyond.join(" and ")}`]:[]]}function section(title,lines,total){if(lines.length===0)
+return[];const rest=total-lines.length;return["",...title===""?[]:[title,""],...lines,...rest>0?[`- and ${rest} more`]:[]]}function fileLine({path,change,from,was_dirty,
+committed}){const notes=[...was_dirty?["was dirty before"]:[],...committed?["committed"]:[]];const origin=from===void 0?"":`${code(from)} -> `;return`- ${change}\
+: ${origin}${code(path)}${notes.length===0?"":` (${notes.join(", ")})`}`}function commitLine({sha,subject}){return`- ${sha.slice(0,12)} ${code((0,import_chunk_FSRL2ASG.
+oneLine)(subject))}`}function code(text){const inner=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.showName)(text),shown.bytes);const longest=Math.
+max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(longest+1);return longest===0?`\`${inner}\``:`${fence} ${inner} ${fence}`}function sentence(text){
+return text.charAt(0).toUpperCase()+text.slice(1)}
 
 },
 "./chunk-YWT4S4VF.js": function (module, exports) {
@@ -3239,6 +3250,25 @@ isIdentity)(read.value)?(0,import_chunk_5Z3IZCRM.livenessOf)(read.value):"unknow
 factsOf)(file);return facts!==void 0&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs>3*import_chunk_HPS4WFBD.leaseStaleMs}function holderText(folder){const read=(0,
 import_chunk_PGEWSQPR.readJson)(import_node_path.default.join(folder,String(highest(folder).number)));return read.kind==="ok"?`process ${String(read.value.pid)}`:
 "another process"}
+
+},
+"./chunk-YXKLEYXH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.j\
+s");var import_chunk_ONN4AHV6=load("./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_RB24HEYU.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_ONN4AHV6.onceWords)("run",input,(0,import_chunk_ONN4AHV6.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_ONN4AHV6.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_RB24HEYU.makeRunPart)(input,cwd);return(0,import_chunk_X2KHH4GV.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_X2KHH4GV.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_HPS4WFBD.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_RB24HEYU.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_X2KHH4GV.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-Z6IJVKG2.js": function (module, exports) {
@@ -3269,33 +3299,33 @@ isInside)this.chain.pass();this.isInside=false;from=end+1}this.rest=Buffer.from(
 return;this.rest=Buffer.alloc(0);this.isInside=true}};
 
 },
-"./collecting-S2T57TAL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_HK4D33AM.waitAndTell});module.exports=stdin_exports;var import_chunk_HK4D33AM=load("./\
-chunk-HK4D33AM.js");var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var import_chunk_AC77F6J3=load("./chunk-AC77F6J3.js");var import_chunk_SPUHXPSH=load("\
-./chunk-SPUHXPSH.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_KIQCNGWM=load("./chunk-KIQCNGWM.js");var import_chunk_SORAHACW=load(
-"./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_R55QTULD=load("./chunk-R55QTULD.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_YNSBH5VP=load(
-"./chunk-YNSBH5VP.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load(
-"./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load(
-"./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load(
-"./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
-"./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");
+"./collecting-VBBMOQLS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_MR3ZMUSH.waitAndTell});module.exports=stdin_exports;var import_chunk_MR3ZMUSH=load("./\
+chunk-MR3ZMUSH.js");var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_UG4V7C2D=load("./chunk-UG4V7C2D.js");var import_chunk_22LWLGDW=load("\
+./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load(
+"./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_CQRAUG2K=load(
+"./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_QLWHBYJ3=load(
+"./chunk-QLWHBYJ3.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load(
+"./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_YVYGRP5I=load(
+"./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
+"./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
+"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
+"./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
+"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-WSNAOCCB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_6CACEHIK=load("./chunk-6CACEHIK.js");var import_chunk_CO45A6DL=load(
+"./dispatch-NK5GYFLO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_DDBTD36G=load("./chunk-DDBTD36G.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
@@ -3331,8 +3361,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_6CACEHIK.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_6CACEHIK.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_DDBTD36G.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_DDBTD36G.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_CO45A6DL.locateRoot)({option:parsed.
@@ -3465,19 +3495,19 @@ entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}re
 factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0,results,log}}
 
 },
-"./main-QCYVYJXE.js": function (module, exports) {
+"./main-B4JQ4POZ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_SZ4LNQYZ=load("./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_6RWRYCIQ=load("./chunk-6RWRYCIQ.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load(
-"./chunk-F2OWPB3Z.js");var import_chunk_WRRFL54E=load("./chunk-WRRFL54E.js");var import_chunk_4HEP4WCQ=load("./chunk-4HEP4WCQ.js");var import_chunk_C3PEO5XC=load(
-"./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load(
-"./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_H4MZMWTR=load("./chunk-H4MZMWTR.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load(
+"./chunk-F2OWPB3Z.js");var import_chunk_YBOHOBP4=load("./chunk-YBOHOBP4.js");var import_chunk_3JBU7YB7=load("./chunk-3JBU7YB7.js");var import_chunk_C3PEO5XC=load(
+"./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load(
+"./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load(
 "./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load(
 "./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
 "./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_YWT4S4VF=load(
-"./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load(
+"./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load(
+"./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -3490,83 +3520,85 @@ ID");let claim;let notifier;let isDone=false;try{claim=await(0,import_chunk_SZ4L
 race([look(claim,log),unexpected()]);isDone=true}catch(error){log(`${error instanceof Error?error.stack??error.message:String(error)}
 `);if(claim)await giveUp(claim,(0,import_chunk_NVPF5LEY.messageOf)(error))}finally{if(claim)(0,import_chunk_PZGY5XKU.removeCgroup)(claim.cgroup,id);claim?.release()}
 if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isDone}async function notifierOf(claim){if(!claim.spec.notify)return void 0;const notifier=(await Promise.
-resolve().then(()=>load("./notify-RVXC46QK.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
-import_chunk_D67XVZNW.inspect)(root,id);if(spec?.notify&&(0,import_chunk_D67XVZNW.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-RVXC46QK\
+resolve().then(()=>load("./notify-EI35B6KK.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
+import_chunk_D67XVZNW.inspect)(root,id);if(spec?.notify&&(0,import_chunk_D67XVZNW.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-EI35B6KK\
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_35TRZJLG.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
-n-DTIVAPIN.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-HSQVMKND.js"))).runWatch(
-claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-XYFYYE5C.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
-"./supervise-SUZQVMG3.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
+n-Q6WZO2KN.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-PSRNTPUE.js"))).runWatch(
+claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-SYCRC6QF.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
+"./supervise-3AAR5XD7.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
 nhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_JCD23OGW.openJournal)(paths,spec).append("worker_\
 failed",{message});const failures=(0,import_chunk_JCD23OGW.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<import_chunk_HPS4WFBD.
 workerFailures)return;const view=(0,import_chunk_D67XVZNW.inspect)(root,spec.id);const tree=(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,shim:view.
 shim,child:view.child});const ended=await(0,import_chunk_CLCA73A5.terminate)(tree,{graceMs:import_chunk_HPS4WFBD.orphanGraceMs,settleMs:import_chunk_HPS4WFBD.killSettleMs});
 const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,tree:ended,reconciled:false,
-warnings};await(0,import_chunk_6RWRYCIQ.concludeAsked)(claim,ending,tree)}
+warnings};await(0,import_chunk_H4MZMWTR.concludeAsked)(claim,ending,tree)}
 
 },
-"./observe-7NDPGRFT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_QVGUELI7=load(
-"./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_YNSBH5VP=load("./chunk-YNSBH5VP.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
-"./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var observe={name:"observe",summary:"look at a job: one bounded JSON document, nothing is consumed",form:"[ID] [--after-seq N]",words:{min:0,
-max:1},options:{"after-seq":{kind:"count",value:"N",range:{default:0,min:0,max:2**40},help:"only events after number N (next_seq of an earlier look)"},...import_chunk_QVGUELI7.
-ownerOption,...import_chunk_QVGUELI7.common},notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: \
-0 says that the job is done, not that anybody has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.
-root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const id=input.words[0]===
-void 0?(0,import_chunk_NKW2J44I.requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_CUMVFVM3.
-refreshUnasked)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_YNSBH5VP.observation)(view,{afterSeq:input.
-count("after-seq")??null,root})}}};
+"./observe-KIJDXTLM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_DHPTGOEL=load(
+"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_QLWHBYJ3=load("./chunk-QLWHBYJ3.js");var import_chunk_GUOOKHKU=load(
+"./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
+"./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var observe={name:"observe",summary:"\
+look at a job: one bounded JSON document, nothing is consumed",form:"[ID] [--after-seq N]",words:{min:0,max:1},options:{"after-seq":{kind:"count",value:"N",range:{
+default:0,min:0,max:2**40},help:"only events after number N (next_seq of an earlier look)"},...import_chunk_DHPTGOEL.ownerOption,...import_chunk_DHPTGOEL.common},
+notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: 0 says that the job is done, not that anybody\
+ has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.
+checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const id=input.words[0]===void 0?(0,import_chunk_NKW2J44I.
+requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_NPTTVLI2.refreshUnasked)(
+root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_QLWHBYJ3.observation)(view,{afterSeq:input.count("after-\
+seq")??null,root})}}};
 
 },
-"./result-5AY5KBHJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_D55TD3ZR=load(
-"./chunk-D55TD3ZR.js");var import_chunk_SPUHXPSH=load("./chunk-SPUHXPSH.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_BIGKSKYM=load(
-"./chunk-BIGKSKYM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_YNSBH5VP=load("./chunk-YNSBH5VP.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load(
-"./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_FANRXKWG=load(
-"./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
-"./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
-"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
-"./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
-"./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var result={name:"result",summary:"print the stored result of a finished job again",form:"[ID]",words:{min:0,max:1},options:{claims:{kind:"\
-flag",help:"print the completion block of the answer as JSON instead; 3 with a typed error where there is none"},...import_chunk_QVGUELI7.ownerOption,...import_chunk_QVGUELI7.
-common},notes:"Default: the latest finished job. Exit codes as of wait.",examples:["result","result run-mik3x9ab-4f7q2z --json","result implement-mik3x9ab-4f7q2\
-z --claims"],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.
-variables.owner()??null;const isFinished=id2=>(0,import_chunk_D67XVZNW.isEnded)((0,import_chunk_D67XVZNW.inspect)(root.folder,id2).state);const id=input.words[0]===
-void 0?(0,import_chunk_NKW2J44I.requireLatest)(root,owner,"a finished job",isFinished):(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,
-import_chunk_CUMVFVM3.refresh)(root.folder,id,true);if(!(0,import_chunk_D67XVZNW.isEnded)(view.state)){const wait=import_chunk_TEGM7TP5.nextCommands.wait(id,root.
-option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_YNSBH5VP.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(
-()=>load("./claims-reply-TSUV5AKY.js"))).tellClaims(view);const afterPrint=()=>(0,import_chunk_OIULTO2Y.noteCollected)(view,"result");const reply=(0,import_chunk_D55TD3ZR.
-tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_D55TD3ZR.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
+"./result-DG7IE4EQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_IC6FN6CW=load(
+"./chunk-IC6FN6CW.js");var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_5PLGUTI6=load(
+"./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
+"./chunk-CO45A6DL.js");var import_chunk_QLWHBYJ3=load("./chunk-QLWHBYJ3.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
+"./chunk-Z6IJVKG2.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
+"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load(
+"./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
+"./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var result={name:"result",summary:"\
+print the stored result of a finished job again",form:"[ID]",words:{min:0,max:1},options:{claims:{kind:"flag",help:"print the completion block of the answer as \
+JSON instead; 3 with a typed error where there is none"},...import_chunk_DHPTGOEL.ownerOption,...import_chunk_DHPTGOEL.common},notes:"Default: the latest finish\
+ed job. Exit codes as of wait.",examples:["result","result run-mik3x9ab-4f7q2z --json","result implement-mik3x9ab-4f7q2z --claims"],async run(context,input){const root=context.
+root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const isFinished=id2=>(0,
+import_chunk_D67XVZNW.isEnded)((0,import_chunk_D67XVZNW.inspect)(root.folder,id2).state);const id=input.words[0]===void 0?(0,import_chunk_NKW2J44I.requireLatest)(
+root,owner,"a finished job",isFinished):(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_NPTTVLI2.refresh)(root.folder,id,
+true);if(!(0,import_chunk_D67XVZNW.isEnded)(view.state)){const wait=import_chunk_M5UIDYZS.nextCommands.waitOn(id,view.spec,root.option);if(input.has("json"))return{
+code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_QLWHBYJ3.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.
+pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(()=>load(
+"./claims-reply-TSUV5AKY.js"))).tellClaims(view);const afterPrint=()=>(0,import_chunk_OIULTO2Y.noteCollected)(view,"result");const reply=(0,import_chunk_IC6FN6CW.
+tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_IC6FN6CW.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./run-PTWDYGOC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_EIOTDO57.folderOf,run:()=>import_chunk_EIOTDO57.run});module.exports=stdin_exports;var import_chunk_EIOTDO57=load(
-"./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
-"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
-"./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
+"./run-HCDWOUY4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_YXKLEYXH.folderOf,run:()=>import_chunk_YXKLEYXH.run});module.exports=stdin_exports;var import_chunk_YXKLEYXH=load(
+"./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
+"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
 "./chunk-VCIFQG7V.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
-"./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
 "./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
@@ -3581,9 +3613,9 @@ stdin_exports;var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-GE4DC7OD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_2QKMNUPH=load("./chunk-2QKMNUPH.js");var import_chunk_QVGUELI7=load(
-"./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_3S6B2MGW=load(
+"./status-53NYITFG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_DHPTGOEL=load(
+"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
@@ -3596,11 +3628,11 @@ ly jobs of these kinds: ${import_chunk_IDC76GR5.kinds.join(", ")}`},active:{kind
 default:recentDefault,min:0,max:1e4},help:`how many finished jobs to show (default ${recentDefault})`},tree:{kind:"flag",help:"which job came from which: contin\
 ued, restarted, or started by a job"},markdown:{kind:"flag",help:"as a table for a checkpoint file: state, health, limit left, next command"},watch:{kind:"flag",
 help:"draw it again and again until no job lives; on a pipe: print it once, when no job is live any more"},every:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.
-limits.redraw,help:"with --watch: how often (default 1s)"},...import_chunk_QVGUELI7.common},notes:'A state with "!" (running!) means that the job needs attentio\
+limits.redraw,help:"with --watch: how often (default 1s)"},...import_chunk_DHPTGOEL.common},notes:'A state with "!" (running!) means that the job needs attentio\
 n; status ID says why.',examples:["status","status --watch","status run-mik3x9ab-4f7q2z","status --owner builder --json","status --active --kind staff,run --mar\
 kdown"],async run(context,input){const root=context.root(input);checkWords(input);const choice={owner:input.text("owner")??null,kinds:parseKinds(input.text("kin\
 d"))};const isThere=(0,import_chunk_CO45A6DL.checkRoot)(root.folder);if(input.has("watch"))return watchIt(context,root,input,choice);if(input.words[0]!==void 0)
-return showOne(root,input.words[0],input.has("json"));const views=isThere?await(0,import_chunk_2QKMNUPH.listViews)(root.folder,{...choice,recent:recentOf(input)}):
+return showOne(root,input.words[0],input.has("json"));const views=isThere?await(0,import_chunk_C6GN5D7G.listViews)(root.folder,{...choice,recent:recentOf(input)}):
 [];return{code:import_chunk_6PFAPK5K.exitCodes.done,...await shown(context,root,input,views)}}};function checkWords(input){if(input.has("every")&&!input.has("wa\
 tch"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --every without --watch");const form=["json","markdown","tree","watch"].filter(name=>input.has(name));
 if(input.has("watch")&&input.has("json"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --watch and --json together: one is for people, the other for pr\
@@ -3611,48 +3643,49 @@ ograms");if(form.length>1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take
 find(word=>!import_chunk_IDC76GR5.kinds.includes(word));if(unknown===void 0)return words;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show jobs of kind ${JSON.
 stringify(unknown)}: allowed are ${import_chunk_IDC76GR5.kinds.join(", ")}, with commas between`)}function recentOf(input){return input.has("active")?0:input.count(
 "recent")??recentDefault}async function shown(context,root,input,views){if(input.has("json")){const{isoNow}=await Promise.resolve().then(()=>load("./clock-EAERT\
-S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-LM3LQX5I.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
-rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-K2LZLAWJ.js"))).lanesOf(views,root)}
+S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-GDYI6WI3.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
+rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-JHAHZK3K.js"))).lanesOf(views,root)}
 `};if(views.length===0)return{out:`no jobs in ${root.folder}
-`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-L74VRJMU.js"))).treeOf(root.folder,views,context.width)}
-`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-TSAFVWHC.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
+`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-VTLBG2OO.js"))).treeOf(root.folder,views,context.width)}
+`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-F42EO3UX.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
 variables.noColor()};return{out:`${await tableOf(views,look)}
 `}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{refreshUnasked}=await Promise.resolve().
-then(()=>load("./reconcile-S6ZKSG4R.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
-state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-3DHNGSER.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
-then(()=>load("./observation-QFP6FKSZ.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
-words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-DY\
-DP3BLQ.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
+then(()=>load("./reconcile-AHTCT3MQ.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
+state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-ZBCWN4IR.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
+then(()=>load("./observation-527XAMLG.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
+words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-YU\
+RUSK5G.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
 "every")})}
 
 },
-"./status-table-TSAFVWHC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_KIQCNGWM.endedOf,ownerOf:()=>import_chunk_KIQCNGWM.ownerOf,tableOf:()=>import_chunk_KIQCNGWM.
-tableOf,timeOf:()=>import_chunk_KIQCNGWM.timeOf});module.exports=stdin_exports;var import_chunk_KIQCNGWM=load("./chunk-KIQCNGWM.js");var import_chunk_SORAHACW=load(
-"./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_N5RLSATX=load(
-"./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./status-table-F42EO3UX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_46T43WWK.endedOf,ownerOf:()=>import_chunk_46T43WWK.ownerOf,tableOf:()=>import_chunk_46T43WWK.
+tableOf,timeOf:()=>import_chunk_46T43WWK.timeOf});module.exports=stdin_exports;var import_chunk_46T43WWK=load("./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load(
+"./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");
 
 },
-"./supervise-SUZQVMG3.js": function (module, exports) {
+"./supervise-3AAR5XD7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_FOJL7C6H=load(
 "./chunk-FOJL7C6H.js");var import_chunk_5E7FK5RL=load("./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load("./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_6RWRYCIQ=load("./chunk-6RWRYCIQ.js");var import_chunk_CLCA73A5=load(
-"./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_WRRFL54E=load("./chunk-WRRFL54E.js");var import_chunk_4HEP4WCQ=load(
-"./chunk-4HEP4WCQ.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_FANRXKWG=load(
-"./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_H4MZMWTR=load("./chunk-H4MZMWTR.js");var import_chunk_CLCA73A5=load(
+"./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_YBOHOBP4=load("./chunk-YBOHOBP4.js");var import_chunk_3JBU7YB7=load(
+"./chunk-3JBU7YB7.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load(
+"./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
 "./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
 "./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load(
 "./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_N263NSQQ=load(
+"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_N263NSQQ=load(
 "./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_chunk_D67XVZNW=load(
@@ -3889,7 +3922,7 @@ profile,resume:staff.resume,freshId:uuidOf(spec.mark),cwd:spec.cwd,deadlineMs:sp
 staff}=spec;if(!staff)return"";const mode=(0,import_chunk_CM5GR4UR.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.resume!==
 null;const parts=isFollowUp?[task(staff),environment(spec,facts),handback(spec),unattended(spec,staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?
 historical(staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),handback(spec),list("Your final message",[...mode.form,...answerRules])];
-if(staff.schema)parts.push(import_chunk_4HEP4WCQ.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+if(staff.schema)parts.push(import_chunk_3JBU7YB7.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const nobody=spec.handback?"Nobody can grant permissions while you work, and questions are answered only through the h\
@@ -3898,25 +3931,26 @@ ething that you need is refused, do what is possible without it and name it.`,`W
 b.`,"When your turn ends, every process that you started is ended too. Leave nothing running that the task needs."];if(spec.staff&&!(0,import_chunk_CM5GR4UR.isReader)(
 spec.staff.mode,spec.staff.profile))rules.unshift(`Write only below ${spec.cwd}${spec.handback?", and into the hand-back folder":""}.`);return rules}function handback({
 id,handback:part}){if(!part)return"";return list("Handing things back before the end",[`You are job ${id}. The folder ${plainLine(part.dir)} (JOB_HANDBACK) is f\
-or what the caller must see while you work; you may write there whatever else is not allowed.`,"A new file there with a name of the form NN-name.md (two digits,\
- then letters, digits, dots, - or _) wakes the caller: for a question, a blocker, a batch that is ready. Not for plain progress. Number the files in order, your\
- own and the answers together, and go on after the numbers that are there; 00-declared.md says first what you set out to do, 99-left.md last what is left over. \
-Write a file under another name and rename it when it is whole.","Answers of the caller are files named NN-answer-name.md; they are not yours to write.",`For ho\
-w things stand, write ${import_chunk_JXOSR2SG.statusName}: it wakes nobody.`,'When you cannot go on without an answer: write the question into such a file, stop\
- what you have running, and end your turn. The last line of your final message is then "PARENT-QUESTION: " and the name of that file (PARENT-QUESTION: NN-name.m\
-d), and nothing after it. You are called again with the answer.',`When everything is done and handed back, write ${import_chunk_JXOSR2SG.completeName} as the ve\
-ry last file; its last line is the word FROZEN. Change nothing in the folder after that.`])}var answerRules=["It is the only thing that is handed on: it must be\
- complete and understandable without the rest of the conversation.",'If the task is not finished, let it begin with "NOT FINISHED:" and say what is missing and \
-why.'];function unattended(spec,staff){const how=spec.handback?" but through the hand-back folder":"";const scope=!(0,import_chunk_CM5GR4UR.isReader)(staff.mode,
-staff.profile)?"":" Change nothing.";return`The earlier rules hold: nobody can answer questions while you work${how}, and your final message is all that is hand\
-ed on.${scope}`}function environment(spec,facts){const{context}=facts;const lines=[`Folder: ${plainLine(spec.cwd)}`];if(context)lines.push(`Date: ${plainLine(context.
-at)}`,...gitLines(context));if(spec.worktree)lines.push(`This is a git worktree of its own (branch ${spec.worktree.branch}) of ${spec.worktree.from}: uncommitte\
-d changes of that tree are not here.`);const limit=Math.round(spec.deadline_ms/6e4);lines.push(`Time limit: ${limit>=1?`${limit} min`:`${Math.round(spec.deadline_ms/
-1e3)} s`} in all`);const about=spec.staff?.mode==="review"?facts.review:[];return[list("Where you are",lines),about.length>0?list("What to review",about):""].filter(
-part=>part!=="").join("\n\n")}function gitLines({git}){if(!git)return["Git: no repository"];const head=git.head===null?"no commit yet":`${git.head.slice(0,12)} ${plainLine(
-git.subject??"")}`.trim();const lines=[`Git: ${plainLine(git.root)}, ${git.branch===null?"detached HEAD":`branch ${plainLine(git.branch)}`}, at ${head}`];if(git.
-dirty_count===0)return[...lines,"Uncommitted changes: none"];const more=git.dirty_count>git.dirty.length?[`and ${git.dirty_count-git.dirty.length} more`]:[];const shown=[
-...git.dirty,...more].map(line=>`  ${plainLine(line)}`).join("\n");return[...lines,`Uncommitted changes before you came (${git.dirty_count}):
+or what the caller must see while you work; you may write there whatever else is not allowed.`,`A new file there with a name of the form NN-name.md (two digits,\
+ then letters, digits, dots, - or _) wakes the caller: for a question, a blocker, a batch that is ready. Not for plain progress. Number your files in order, and\
+ go on after the numbers that are there; ${import_chunk_4QTDUFVE.declaredName} says first what you set out to do, ${import_chunk_4QTDUFVE.leftName} last what is\
+ left over. Write a file under another name and rename it when it is whole.`,"The answer of the caller to NN-name.md is NN-answer-name.md, with the same number;\
+ such files are not yours to write. Read those that are there already before you ask.",`For how things stand, write ${import_chunk_4QTDUFVE.statusName}: it wake\
+s nobody.`,'When you cannot go on without an answer: write the question into such a file, stop what you have running, and end your turn. The last line of your f\
+inal message is then "PARENT-QUESTION: " and the name of that file (PARENT-QUESTION: NN-name.md), and nothing after it. You are called again with the answer.',`\
+When everything is done and handed back, write ${import_chunk_4QTDUFVE.completeName} as the very last file; its last line is the word FROZEN. Change nothing in \
+the folder after that.`])}var answerRules=["It is the only thing that is handed on: it must be complete and understandable without the rest of the conversation.",
+'If the task is not finished, let it begin with "NOT FINISHED:" and say what is missing and why.'];function unattended(spec,staff){const how=spec.handback?" but\
+ through the hand-back folder":"";const scope=!(0,import_chunk_CM5GR4UR.isReader)(staff.mode,staff.profile)?"":" Change nothing.";return`The earlier rules hold:\
+ nobody can answer questions while you work${how}, and your final message is all that is handed on.${scope}`}function environment(spec,facts){const{context}=facts;
+const lines=[`Folder: ${plainLine(spec.cwd)}`];if(context)lines.push(`Date: ${plainLine(context.at)}`,...gitLines(context));if(spec.worktree)lines.push(`This is\
+ a git worktree of its own (branch ${spec.worktree.branch}) of ${spec.worktree.from}: uncommitted changes of that tree are not here.`);const limit=Math.round(spec.
+deadline_ms/6e4);lines.push(`Time limit: ${limit>=1?`${limit} min`:`${Math.round(spec.deadline_ms/1e3)} s`} in all`);const about=spec.staff?.mode==="review"?facts.
+review:[];return[list("Where you are",lines),about.length>0?list("What to review",about):""].filter(part=>part!=="").join("\n\n")}function gitLines({git}){if(!git)
+return["Git: no repository"];const head=git.head===null?"no commit yet":`${git.head.slice(0,12)} ${plainLine(git.subject??"")}`.trim();const lines=[`Git: ${plainLine(
+git.root)}, ${git.branch===null?"detached HEAD":`branch ${plainLine(git.branch)}`}, at ${head}`];if(git.dirty_count===0)return[...lines,"Uncommitted changes: no\
+ne"];const more=git.dirty_count>git.dirty.length?[`and ${git.dirty_count-git.dirty.length} more`]:[];const shown=[...git.dirty,...more].map(line=>`  ${plainLine(
+line)}`).join("\n");return[...lines,`Uncommitted changes before you came (${git.dirty_count}):
 ${shown}`]}function historical(context){return list("An earlier attempt started from here (historical: it no longer holds)",[`Folder: ${plainLine(context.cwd)}`,
 `Date: ${plainLine(context.at)}`,...gitLines(context)])}function plainLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
 replace(/\s+/g," "),1e3)}function list(title,lines){return[`${title}:`,...lines.map(line=>`- ${line}`)].join("\n")}function prepareStart(root,spec,paths){if(!spec.
@@ -3927,12 +3961,12 @@ reason:"state_vanished"};if((0,import_chunk_IDC76GR5.readCancel)(paths))return{r
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_HPS4WFBD.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_IDC76GR5.readExit)(paths))return(0,import_chunk_4HEP4WCQ.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_IDC76GR5.readExit)(paths))return(0,import_chunk_3JBU7YB7.
 parseReason)((0,import_chunk_IDC76GR5.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_PGEWSQPR.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_4HEP4WCQ.parseReason)((0,import_chunk_IDC76GR5.readReason)(paths))??reason;if(!(0,import_chunk_IDC76GR5.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_3JBU7YB7.parseReason)((0,import_chunk_IDC76GR5.readReason)(paths))??reason;if(!(0,import_chunk_IDC76GR5.
 readExit)(paths))return reason;(0,import_chunk_PGEWSQPR.removeFile)(paths.reason);return void 0}async function untilEnd(claim,progress,child,follower,agent){const{
-paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_4HEP4WCQ.parseReason)((0,import_chunk_IDC76GR5.
-readReason)(paths))??"exited"}));const told=(0,import_chunk_IDC76GR5.readExit)(paths)?void 0:(0,import_chunk_4HEP4WCQ.parseReason)((0,import_chunk_IDC76GR5.readReason)(
+paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_3JBU7YB7.parseReason)((0,import_chunk_IDC76GR5.
+readReason)(paths))??"exited"}));const told=(0,import_chunk_IDC76GR5.readExit)(paths)?void 0:(0,import_chunk_3JBU7YB7.parseReason)((0,import_chunk_IDC76GR5.readReason)(
 paths));if(told!==void 0)resolve({reason:told});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;const reason=wanted==="st\
 ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason===wanted&&detail!==void 0?{reason,detail}:{reason})};releases.push((0,import_chunk_CL3BCQKO.
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const handback2=startHandback(
@@ -3942,8 +3976,8 @@ for(const release of releases)release()}}function startJudging(claim,progress,ch
 void Promise.resolve().then(()=>load("./agent-liveness-ID3OAOT4.js")).then(({watchLiveness})=>{if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)
 void Promise.resolve().then(()=>load("./judging-4JO4TJTH.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(claim,progress,child,run)});return{stalled:()=>judging?.
 stalled(),stop:()=>{isOver=true;judging?.stop();stopWatching?.()}}}function startHandback(claim,progress){let teller;let isOver=false;if(claim.spec.handback)void Promise.
-resolve().then(()=>load("./handback-C24GOU7U.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(claim,progress)});return{look:()=>teller?.look(),stop:()=>{
-isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_EBISFP3O.
+resolve().then(()=>load("./handback-26JAZ6PS.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(claim,progress)});return{look:()=>teller?.look(),stop:()=>{
+isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_4PCFKXRG.
 neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[
 ...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_5E7FK5RL.
 Progress(claim);const isClaimed=(0,import_chunk_S7M4UBSY.exists)(paths.started);await tellClaim(claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(
@@ -3957,9 +3991,9 @@ self,...child}),stopTimes(claim));(0,import_chunk_PZGY5XKU.removeCgroup)(claim.c
 child,progress,{reason,detail});const leftovers=await sweep(claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_PZGY5XKU.
 removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_IDC76GR5.readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,
 tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};
-await(0,import_chunk_6RWRYCIQ.concludeAsked)(claim,ending,(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({
+await(0,import_chunk_H4MZMWTR.concludeAsked)(claim,ending,(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({
 paths,spec}){if((0,import_chunk_IDC76GR5.readCancel)(paths))return"canceled";return(0,import_chunk_CL3BCQKO.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":
-void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,tree:nothing,reconciled:false};await(0,import_chunk_6RWRYCIQ.concludeAsked)(
+void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,tree:nothing,reconciled:false};await(0,import_chunk_H4MZMWTR.concludeAsked)(
 claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);
 const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==
 null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.conversationId}}return{child:await startChild(claim,plan),before}}catch(error){
@@ -3975,7 +4009,7 @@ sleep)(5);return report}async function sweep(claim,child){const{paths,spec}=clai
 return(0,import_chunk_CLCA73A5.terminate)((0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_HPS4WFBD.drainMs,settleMs:import_chunk_HPS4WFBD.
 killSettleMs})}function stopTimes(claim){return{graceMs:claim.spec.kill_grace_ms,settleMs:import_chunk_HPS4WFBD.killSettleMs}}function tellStart(claim,progress,child){
 if(progress.state.started_at!==null)return;const lost=(0,import_chunk_IYTRN2OE.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{
-environment_names_lost:lost}:{}};progress.step("started","started",fields,{started_at:(0,import_chunk_4HEP4WCQ.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.
+environment_names_lost:lost}:{}};progress.step("started","started",fields,{started_at:(0,import_chunk_3JBU7YB7.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.
 isoNow)()})}async function tellClaim(claim,progress,isClaimed){const{generation,self,spec}=claim;if(generation===1)return progress.step("claimed","claimed",{worker:self.
 pid});const key=(0,import_chunk_35TRZJLG.readKey)();const isChanged=!isClaimed&&key!==void 0&&(0,import_chunk_35TRZJLG.environmentDigest)(key)!==spec.environment.
 digest;const message="the worker was lost before the start, and its replacement has another environment than the launcher had";const warnings=isChanged?[...progress.
@@ -3983,60 +4017,61 @@ state.warnings,{code:"environment_changed",message}]:progress.state.warnings;if(
 {warnings});progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./wait-QJDXPHSP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_HK4D33AM=load(
-"./chunk-HK4D33AM.js");var import_chunk_D55TD3ZR=load("./chunk-D55TD3ZR.js");var import_chunk_AC77F6J3=load("./chunk-AC77F6J3.js");var import_chunk_SPUHXPSH=load(
-"./chunk-SPUHXPSH.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_KIQCNGWM=load("./chunk-KIQCNGWM.js");var import_chunk_SORAHACW=load(
-"./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_QVGUELI7=load(
-"./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_R55QTULD=load(
-"./chunk-R55QTULD.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_YNSBH5VP=load("./chunk-YNSBH5VP.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load(
-"./chunk-3BHDXNO3.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
-"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
-"./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load(
-"./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
-"./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");function parseCursors(texts,ids,root){const cursors=new Map;for(const text of texts){const colon=text.lastIndexOf(":");const id=colon<0?onlyOf(
-ids,text):jobOf(text.slice(0,colon),ids,root);if(cursors.has(id))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take two --after-seq for job ${id}: each job \
-has one`);cursors.set(id,{seq:numberOf(text.slice(colon+1),text),isGiven:true})}return cursors}function onlyOf(ids,text){const[id,...others]=ids;if(id!==void 0&&
-others.length===0)return id;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell which of the ${ids.length} jobs --after-seq ${JSON.stringify(text)} is for: w\
-rite it as ID:N, once for each`)}function jobOf(word,ids,root){const id=(0,import_chunk_HCKID2IT.findJob)(root,word);if(ids.includes(id))return id;throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --after-seq for job ${id}: this wait is for ${ids.join(", ")}`)}function numberOf(digits,text){const value=/^\d{1,15}$/.test(digits)?Number(
-digits):Number.NaN;if(value<=import_chunk_ILRLY4JU.maxSeq)return value;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --after-seq ${JSON.stringify(text)}\
-: allowed are N or ID:N with a whole number from 0 to ${import_chunk_ILRLY4JU.maxSeq} (next_seq of an earlier wait)`)}var wait={name:"wait",summary:"block until\
- a job ends and print its result",form:"[ID...] [--any|--all] [--until CAUSES] [--after-seq N] [--timeout D]",words:{min:0,max:1e3},options:{any:{kind:"flag",help:"\
-return when the first has ended; without ids: of all live jobs"},all:{kind:"flag",help:"return when all have ended; without ids: all live jobs"},timeout:{kind:"\
-duration",value:"D",range:import_chunk_HPS4WFBD.limits.waitTimeout,help:"patience of this call (default 100s, no maximum); the job runs on"},until:{kind:"text",
-value:"CAUSES",help:"what else wakes it, with commas: checkpoint, attention, handback, news (the end, terminal, always does)"},"after-seq":{kind:"list",value:"N",
-help:"only events after number N wake: next_seq of an earlier wait; of several jobs ID:N, once for each"},heartbeat:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.
-limits.heartbeat,help:"a line on stderr this often (default: silence)"},...import_chunk_QVGUELI7.ownerOption,...import_chunk_QVGUELI7.common},notes:'Without ids\
-: the newest job, also when others are live (--all and --any take all that are live). A live timer is not taken for it while another job is live. The results of\
- several jobs come one after the other; on a terminal each stands below a line "== ID: STATE ==".\nWith --until, the first cause after the cursor ends the wait w\
-ith code 2; the last line is the command that waits on. Nothing is consumed by reading. Older checkpoints are folded into the newest (skipped in the document sa\
-ys how many); attention and news never are: each wakes, the oldest first.\nExit codes: 0 done, 2 not finished (patience is over, or woken), 3 failed, timed out o\
-r crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',examples:["wait","wait run-mik3x9ab-4f7q2z --timeout 10m",
-"wait run-mik3x9ab-4f7q2z run-mik3xa01-9c2k4d --any --timeout 1h","wait run-mik3x9ab-4f7q2z --until attention --after-seq 12"],async run(context,input){const root=context.
-root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);if(input.has("any")&&input.has("all"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --any \
-and --all together");const until=(0,import_chunk_ILRLY4JU.parseUntil)(input.text("until")??"terminal");const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.
-owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_HCKID2IT.findJob)(root,word)))]:liveOrLatest(context,root,owner,input.
-has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jo\
-bs without saying how: add --any (the first) or --all`)}return(0,import_chunk_HK4D33AM.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
-input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??
-null,isJson:input.has("json")})}};function liveOrLatest(context,root,owner,isMany){const isOurs=id=>{const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.
-jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.value.owner===owner};const live=isMany?(0,import_chunk_HCKID2IT.listActive)(root.folder).
-filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id).folder)&&isOurs(id)):[];if(live.length>0)return live;const newest=(0,
-import_chunk_NKW2J44I.requireNewest)(root,owner,"a job to wait for");if(newest.live.length>1&&newest.live.includes(newest.id)){const aside=newest.isPastTimer?" \
-(timers aside)":"";context.tell(`waiting for ${newest.id}, the newest of ${newest.live.length} live jobs${aside}`)}return[newest.id]}
+"./wait-N777NJIZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_MR3ZMUSH=load(
+"./chunk-MR3ZMUSH.js");var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_UG4V7C2D=load("./chunk-UG4V7C2D.js");var import_chunk_22LWLGDW=load(
+"./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load(
+"./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_DHPTGOEL=load(
+"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load(
+"./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_QLWHBYJ3=load("./chunk-QLWHBYJ3.js");var import_chunk_GUOOKHKU=load(
+"./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load(
+"./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load(
+"./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load(
+"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load(
+"./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
+"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function parseCursors(texts,ids,root){const cursors=new Map;for(const text of texts){
+const colon=text.lastIndexOf(":");const id=colon<0?onlyOf(ids,text):jobOf(text.slice(0,colon),ids,root);if(cursors.has(id))throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot take two --after-seq for job ${id}: each job has one`);cursors.set(id,{seq:numberOf(text.slice(colon+1),text),isGiven:true})}return cursors}function onlyOf(ids,text){
+const[id,...others]=ids;if(id!==void 0&&others.length===0)return id;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell which of the ${ids.length} jobs --aft\
+er-seq ${JSON.stringify(text)} is for: write it as ID:N, once for each`)}function jobOf(word,ids,root){const id=(0,import_chunk_HCKID2IT.findJob)(root,word);if(ids.
+includes(id))return id;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --after-seq for job ${id}: this wait is for ${ids.join(", ")}`)}function numberOf(digits,text){
+const value=/^\d{1,15}$/.test(digits)?Number(digits):Number.NaN;if(value<=import_chunk_ILRLY4JU.maxSeq)return value;throw(0,import_chunk_NVPF5LEY.usageError)(`c\
+annot take --after-seq ${JSON.stringify(text)}: allowed are N or ID:N with a whole number from 0 to ${import_chunk_ILRLY4JU.maxSeq} (next_seq of an earlier wait\
+)`)}var wait={name:"wait",summary:"block until a job ends and print its result",form:"[ID...] [--any|--all] [--until CAUSES] [--after-seq N] [--timeout D]",words:{
+min:0,max:1e3},options:{any:{kind:"flag",help:"return when the first has ended; without ids: of all live jobs"},all:{kind:"flag",help:"return when all have ende\
+d; without ids: all live jobs"},timeout:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.waitTimeout,help:"patience of this call (default 100s, no \
+maximum); the job runs on"},until:{kind:"text",value:"CAUSES",help:"what else wakes it, with commas: checkpoint, attention, handback, news (the end, terminal, a\
+lways does)"},"after-seq":{kind:"list",value:"N",help:"only events after number N wake: next_seq of an earlier wait; of several jobs ID:N, once for each"},heartbeat:{
+kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.heartbeat,help:"a line on stderr this often (default: silence)"},...import_chunk_DHPTGOEL.ownerOption,
+...import_chunk_DHPTGOEL.common},notes:'Without ids: the newest job, also when others are live (--all and --any take all that are live). A live timer is not tak\
+en for it while another job is live. The results of several jobs come one after the other; on a terminal each stands below a line "== ID: STATE ==".\nWith --unti\
+l, the first cause after the cursor ends the wait with code 2; the last line is the command that waits on. Nothing is consumed by reading. Older checkpoints are\
+ folded into the newest (skipped in the document says how many); attention and news never are: each wakes, the oldest first.\nExit codes: 0 done, 2 not finished \
+(patience is over, or woken), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',examples:[
+"wait","wait run-mik3x9ab-4f7q2z --timeout 10m","wait run-mik3x9ab-4f7q2z run-mik3xa01-9c2k4d --any --timeout 1h","wait run-mik3x9ab-4f7q2z --until attention --\
+after-seq 12"],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);if(input.has("any")&&input.has("all"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");const until=(0,import_chunk_ILRLY4JU.parseUntil)(input.text("until")??"terminal");const owner=input.
+text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_HCKID2IT.findJob)(
+root,word)))]:liveOrLatest(context,root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}return(0,import_chunk_MR3ZMUSH.waitAndTell)(context,root,ids,
+{mode:input.has("any")?"any":"all",until,cursors:parseCursors(input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.
+duration("timeout"),heartbeatMs:input.duration("heartbeat")??null,isJson:input.has("json"),isEndAsked:input.has("until")})}};function liveOrLatest(context,root,owner,isMany){
+const isOurs=id=>{const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.
+value.owner===owner};const live=isMany?(0,import_chunk_HCKID2IT.listActive)(root.folder).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(
+root.folder,id).folder)&&isOurs(id)):[];if(live.length>0)return live;const newest=(0,import_chunk_NKW2J44I.requireNewest)(root,owner,"a job to wait for");if(newest.
+live.length>1&&newest.live.includes(newest.id)){const aside=newest.isPastTimer?" (timers aside)":"";context.tell(`waiting for ${newest.id}, the newest of ${newest.
+live.length} live jobs${aside}`)}return[newest.id]}
 
 },
 }; })
@@ -4137,25 +4172,25 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_HDKQPZKU=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-BSLXXSB7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_YVOJJNLP=load("./chunk-YVOJJNLP.js");var import_chunk_SODVMEVW=load(
-"./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_EIOTDO57=load(
-"./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
-"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
-"./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
+"./ask-5GUX6VMR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_J7RZDX3B=load("./chunk-J7RZDX3B.js");var import_chunk_WRNWUPWY=load(
+"./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_YXKLEYXH=load(
+"./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
+"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
 "./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
-"./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_YVOJJNLP.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_J7RZDX3B.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -4180,35 +4215,6 @@ module.exports=stdin_exports;var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js
 "./chunk-JSBRDJBE.js");
 
 },
-"./chunk-33Q35DFL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});module.exports=
-stdin_exports;var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chun\
-k-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./ch\
-unk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./\
-chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("\
-./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
-return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_HCKID2IT.
-listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_VQZH6OHM.
-jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.
-id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
-const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
-const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const condition=workerOf(paths)==="alive"?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
-memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
-import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_35TRZJLG.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
-function look(root,id){try{const view=(0,import_chunk_D67XVZNW.inspect)(root,id);return(0,import_chunk_D67XVZNW.isEnded)(view.state)?void 0:(0,import_chunk_D67XVZNW.
-conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
-if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_CUMVFVM3.isSettleable)(condition)||!memory.
-unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_IDC76GR5.
-readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_35TRZJLG.isGenuine)(read.value,(0,import_chunk_35TRZJLG.readKey)());const its=isOurs?
-poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_35TRZJLG.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[
-(0,import_chunk_IDC76GR5.readWorker)(paths),(0,import_chunk_IDC76GR5.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.
-worker):"dead");return["alive","unknown"].find(one=>seen.includes(one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(
-paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=
-import_chunk_HPS4WFBD.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.
-set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_HPS4WFBD.leaseMs}function forgetGone(memory,active){const there=new Set(active);
-for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
-
-},
 "./chunk-35CMASYX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{jsonFault:()=>jsonFault});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function jsonFault(text){
 const message=parseFault(text);if(message===null)return null;const[,told]=/at position (\d+)/.exec(message)??[];const at=told===void 0?findEnd(text):Number(told);
@@ -4228,67 +4234,12 @@ then(()=>load("./git-Y4TIUVOT.js"))).git,cmd:async()=>(await Promise.resolve().t
 eview-3TNHZ5JI.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
 
 },
-"./chunk-55JORUFF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{requireBaseline:()=>requireBaseline,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");function timeOf(tools){const left=tools.leftMs();return Math.max(1,Math.floor(left-Math.min(100,left/20)))}function requireBaseline(place){
-if(!place.isOnce)return;throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --changed with --once: a single look has nothing to compare with; give --for D in\
-stead")}
-
-},
-"./chunk-AUYFKQIX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>attachWorker});module.exports=stdin_exports;var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");
-var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");
-var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function attachWorker(view,isDue){if(!await(0,
-import_chunk_UJEZBA3B.mayAct)(view))return;try{await(0,import_chunk_YWT4S4VF.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_D67XVZNW.inspect)(view.
-root,view.id);if(isDue(now))await attach(now)})}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code!=="busy")throw error}}async function attach(view){
-if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_HPS4WFBD.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
-import_chunk_HPS4WFBD.promptReplacements-1));const facts=(0,import_chunk_S7M4UBSY.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.
-modifiedMs<pause)return;if(view.launch)((0,import_chunk_35TRZJLG.findEngine)(view.spec.engine)??import_chunk_35TRZJLG.defaultEngine).signal(view.launch.worker,"\
-SIGKILL");await(0,import_chunk_VCIFQG7V.startWorker)(view.root,view.spec,view,generation)}
-
-},
-"./chunk-B4HLXZHB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
-requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
-const read=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
-"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
-if(await(0,import_chunk_35TRZJLG.isGenuine)(spec,(0,import_chunk_35TRZJLG.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
-t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
-const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,spec.id);const state=(0,import_chunk_IDC76GR5.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_D67XVZNW.
-isEnded)(state.value)&&!(0,import_chunk_3GM77A5D.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
-if((0,import_chunk_S7M4UBSY.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
- or start the task afresh: ${import_chunk_TEGM7TP5.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
-const backend=(0,import_chunk_NOXSBKMC.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
-return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
-cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_TEGM7TP5.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
-for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_IDC76GR5.readSpec)(
-paths),(0,import_chunk_IDC76GR5.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
-id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
-value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
-return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
-
-},
-"./chunk-BG33UFLP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");function line(text){const characters=[
-...(0,import_chunk_FSRL2ASG.oneLine)((0,import_chunk_LXK2ZILE.plainText)(text.slice(0,16*import_chunk_HPS4WFBD.evidenceChars)))];return characters.length<=import_chunk_HPS4WFBD.
-evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_HPS4WFBD.evidenceChars-1).join("")}\u2026`}function smallFacts(facts){const plain=(0,import_chunk_LXK2ZILE.
-plainValue)(facts,import_chunk_HPS4WFBD.excerptBytes);return JSON.stringify(plain).length<=import_chunk_HPS4WFBD.watchFactsBytes?plain:{truncated:true}}function toEndText({
-changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
-last: ${last}`}
-
-},
-"./chunk-BQOD3SS7.js": function (module, exports) {
+"./chunk-4IXXPGGV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
 narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
 module.exports=stdin_exports;var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_7U2475D5=load(
-"./chunk-7U2475D5.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load(
-"./chunk-CM5GR4UR.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_IDC76GR5=load(
+"./chunk-7U2475D5.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_VQZH6OHM.rootPaths)(root).
@@ -4329,7 +4280,7 @@ config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_
 `cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
 const found=import_chunk_NOXSBKMC.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_RWPWOFIF.findProgram)(program,cwd)!==void 0));if(found.
 length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
-length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_TEGM7TP5.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
+length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_M5UIDYZS.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_NOXSBKMC.backends.map(backend=>backend.
 id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
 const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)
@@ -4337,65 +4288,84 @@ return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot fi
 variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
 const{folder,option}=root;for(const id of(0,import_chunk_HCKID2IT.listActive)(folder)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(folder,id);const spec=(0,import_chunk_IDC76GR5.
 readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_IDC76GR5.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_EBISFP3O.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_TEGM7TP5.nextCommands.wait(id,option))}}
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_4PCFKXRG.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_M5UIDYZS.nextCommands.wait(id,option))}}
 
 },
-"./chunk-EIP765LJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_WRRFL54E=load("./chunk-WRRFL54E.js");
-var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_WRRFL54E.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_WRRFL54E.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+"./chunk-4JQGVOA5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{HandbackLook:()=>HandbackLook,baselineOf:()=>baselineOf,inTime:()=>inTime});module.exports=stdin_exports;var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_promises=require("node:fs/promises");async function lookIntoFolder(folder,isWanted,bounds){try{const itself=await(0,import_promises.
+lstat)(folder);if(itself.isSymbolicLink())return{trouble:"it is a link now"};if(!itself.isDirectory())return{trouble:"it is no folder any more"};if(await(0,import_promises.
+realpath)(folder)!==folder)return{trouble:"its path leads through a link now"};const names=[];let count=0;for await(const{name}of await(0,import_promises.opendir)(
+folder)){count+=1;if(count>bounds.names)return{trouble:`it holds more than ${bounds.names} names`};if(isWanted(name))names.push(name)}if(names.length>bounds.files)
+return{trouble:`it holds more than ${bounds.files} ordered files`};const files=[];for(const name of names.sort()){const seen=await lookAtFile(`${folder}/${name}`);
+if(seen)files.push({name,...seen})}return{files}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error";return{trouble:["ENOENT","ENOTDIR"].includes(
+code)?"it is gone":`it cannot be read (${code})`}}}async function inTime(coming,timeoutMs,late){let timer;const expiry=new Promise(resolve=>{timer=setTimeout(()=>resolve(
+late),timeoutMs)});try{return await Promise.race([coming,expiry])}finally{clearTimeout(timer)}}async function lookAtFile(file){try{const stat=await(0,import_promises.
+lstat)(file,{bigint:true});return stat.isFile()?{size:Number(stat.size),stamp:stampOf(stat)}:void 0}catch(error){if(["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.
+errnoOf)(error)??""))return void 0;throw error}}function stampOf({ino,size,mtimeNs,ctimeNs}){return[ino,size,mtimeNs,ctimeNs].join("/")}async function readUnchanged(file,{
+size,stamp}){let handle;try{handle=await(0,import_promises.open)(file,import_promises.constants.O_RDONLY|import_promises.constants.O_NOFOLLOW|import_promises.constants.
+O_NONBLOCK);const before=await handle.stat({bigint:true});if(!before.isFile()||stampOf(before)!==stamp)return void 0;const bytes=Buffer.alloc(size);let done=0;while(done<
+size){const{bytesRead}=await handle.read(bytes,done,size-done,done);if(bytesRead===0)return void 0;done+=bytesRead}return stampOf(await handle.stat({bigint:true}))===
+stamp?bytes:void 0}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)===void 0)throw error;return void 0}finally{await handle?.close().catch(()=>void 0)}}
+var HandbackLook=class{isFull=false;isSettled=false;dir;known;before=new Map;read=new Map;told=0;newest=null;isFrozen=false;constructor({dir,baseline},paths){this.
+dir=dir;this.known=new Map(Object.entries(baseline));new import_chunk_ZKTYHV7J.JournalScan(paths.events).read(event=>{const{type,name}=event;const key=event.sha256??
+event.stamp;if(type==="handback"&&typeof name==="string"&&(0,import_chunk_4QTDUFVE.isHandback)(name)&&typeof key==="string")this.note(name,key)})}get standing(){
+return{dir:this.dir,told:this.told,newest:this.newest,frozen:this.isFrozen}}async look(isLast){const wanted=name=>(0,import_chunk_4QTDUFVE.isHandback)(name)||name===
+import_chunk_4QTDUFVE.completeName;const seen=await lookIntoFolder(this.dir,wanted,import_chunk_HPS4WFBD.handbackMost);this.isSettled=false;if("trouble"in seen)
+return{news:[],trouble:seen.trouble};const before=this.before;this.before=new Map(seen.files.map(({name,stamp})=>[name,stamp]));const news=[];if(!seen.files.some(
+({name})=>name===import_chunk_4QTDUFVE.completeName))this.isFrozen=false;for(const file of seen.files){const isStill=isLast||before.get(file.name)===file.stamp;
+if(file.size===0||!isStill||this.read.get(file.name)===file.stamp)continue;const one=await this.take(file);if(one)news.push(one)}this.isSettled=seen.files.every(
+({name,stamp})=>this.read.get(name)===stamp);return{news,trouble:null}}async take(file){const{name,size,stamp}=file;const path=`${this.dir}/${name}`;const isOrdered=name!==
+import_chunk_4QTDUFVE.completeName;const content=size<=import_chunk_HPS4WFBD.handbackMost.bytes?await contentOf(path,file):{text:"",sha256:null};if(!content)return void 0;
+this.read.set(name,stamp);if(!isOrdered){this.isFrozen=(0,import_chunk_4QTDUFVE.isFrozen)(content.text)&&this.known.get(name)!==stamp;return void 0}const{sha256}=content;
+const earlier=this.known.get(name);if(earlier===(sha256??stamp))return void 0;if(this.told>=import_chunk_HPS4WFBD.handbackFiles){this.isFull=true;return void 0}
+this.note(name,sha256??stamp);return{name,path,bytes:size,sha256,...sha256===null?{stamp}:{},changed:earlier!==void 0}}note(name,key){this.known.set(name,key);this.
+told+=1;this.newest=name}};async function baselineOf(dir){const seen=await lookIntoFolder(dir,name=>(0,import_chunk_4QTDUFVE.isHandback)(name)||name===import_chunk_4QTDUFVE.
+completeName,import_chunk_HPS4WFBD.handbackMost);if("trouble"in seen)return seen;const baseline={};for(const file of seen.files){if(file.size===0)continue;if(file.
+name===import_chunk_4QTDUFVE.completeName){baseline[file.name]=file.stamp;continue}const content=file.size<=import_chunk_HPS4WFBD.handbackMost.bytes?await contentOf(
+`${dir}/${file.name}`,file):void 0;baseline[file.name]=content?.sha256??file.stamp}return{baseline}}async function contentOf(path,file){const bytes=await readUnchanged(
+path,file);if(!bytes)return void 0;const{createHash}=await Promise.resolve().then(()=>builtin("node:crypto"));return{text:bytes.toString("utf8"),sha256:createHash(
+"sha256").update(bytes).digest("hex")}}
+
+},
+"./chunk-55JORUFF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{requireBaseline:()=>requireBaseline,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");function timeOf(tools){const left=tools.leftMs();return Math.max(1,Math.floor(left-Math.min(100,left/20)))}function requireBaseline(place){
+if(!place.isOnce)return;throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --changed with --once: a single look has nothing to compare with; give --for D in\
+stead")}
+
+},
+"./chunk-AUYFKQIX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>attachWorker});module.exports=stdin_exports;var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");
+var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");
+var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function attachWorker(view,isDue){if(!await(0,
+import_chunk_UJEZBA3B.mayAct)(view))return;try{await(0,import_chunk_YWT4S4VF.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_D67XVZNW.inspect)(view.
+root,view.id);if(isDue(now))await attach(now)})}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code!=="busy")throw error}}async function attach(view){
+if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_HPS4WFBD.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
+import_chunk_HPS4WFBD.promptReplacements-1));const facts=(0,import_chunk_S7M4UBSY.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.
+modifiedMs<pause)return;if(view.launch)((0,import_chunk_35TRZJLG.findEngine)(view.spec.engine)??import_chunk_35TRZJLG.defaultEngine).signal(view.launch.worker,"\
+SIGKILL");await(0,import_chunk_VCIFQG7V.startWorker)(view.root,view.spec,view,generation)}
+
+},
+"./chunk-BG33UFLP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");function line(text){const characters=[
+...(0,import_chunk_FSRL2ASG.oneLine)((0,import_chunk_LXK2ZILE.plainText)(text.slice(0,16*import_chunk_HPS4WFBD.evidenceChars)))];return characters.length<=import_chunk_HPS4WFBD.
+evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_HPS4WFBD.evidenceChars-1).join("")}\u2026`}function smallFacts(facts){const plain=(0,import_chunk_LXK2ZILE.
+plainValue)(facts,import_chunk_HPS4WFBD.excerptBytes);return JSON.stringify(plain).length<=import_chunk_HPS4WFBD.watchFactsBytes?plain:{truncated:true}}function toEndText({
+changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
+last: ${last}`}
+
+},
+"./chunk-BYJIRTKN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_YBOHOBP4=load("./chunk-YBOHOBP4.js");
+var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_YBOHOBP4.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_YBOHOBP4.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
 function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_IDC76GR5.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
 nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
-
-},
-"./chunk-FL5YF4MN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_YWT4S4VF=load("./chun\
-k-YWT4S4VF.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./ch\
-unk-35TRZJLG.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./\
-chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_VQZH6OHM.rootPaths)(question.root).shared,`${(0,
-import_chunk_35TRZJLG.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_HPS4WFBD.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_HPS4WFBD.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_YWT4S4VF.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_VQZH6OHM.rootPaths)(root).shared;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,
-import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_35TRZJLG.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_HPS4WFBD.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_35TRZJLG.sameMac)(await(0,import_chunk_35TRZJLG.macOfAnswer)(rest,userKey),mac)?
-stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_PGEWSQPR.readText)(file,2*import_chunk_HPS4WFBD.sharedBytes)??
-"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_HPS4WFBD.sharedBytes||value.holdMs===0)(0,import_chunk_PGEWSQPR.removeFile)(file);else(0,import_chunk_PGEWSQPR.writeJson)(file,{...answer,mac:await(0,
-import_chunk_35TRZJLG.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_HPS4WFBD.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-AIBLIURO.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_HPS4WFBD.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))view=await(mayAttach?import_chunk_CUMVFVM3.refreshAttached:import_chunk_CUMVFVM3.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_D67XVZNW.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_D67XVZNW.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_VQZH6OHM.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_HPS4WFBD.
-toolGraceMs+import_chunk_HPS4WFBD.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
 
 },
 "./chunk-FO2VSSQU.js": function (module, exports) {
@@ -4407,10 +4377,48 @@ if(!end||!note||typeof seal!=="string")return void 0;const expected=await sealVe
 seal)?{end,note}:void 0}
 
 },
-"./chunk-GXPRB3NC.js": function (module, exports) {
+"./chunk-FTSXWODF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
+requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3GM77A5D=load(
+"./chunk-3GM77A5D.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
+const read=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
+"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
+if(await(0,import_chunk_35TRZJLG.isGenuine)(spec,(0,import_chunk_35TRZJLG.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
+t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
+const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,spec.id);const state=(0,import_chunk_IDC76GR5.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_D67XVZNW.
+isEnded)(state.value)&&!(0,import_chunk_3GM77A5D.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
+if((0,import_chunk_S7M4UBSY.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
+ or start the task afresh: ${import_chunk_M5UIDYZS.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
+const backend=(0,import_chunk_NOXSBKMC.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
+return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
+cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_M5UIDYZS.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
+for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_IDC76GR5.readSpec)(
+paths),(0,import_chunk_IDC76GR5.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
+id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
+value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
+return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
+
+},
+"./chunk-J7RZDX3B.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_WRNWUPWY=load("./chunk-WRNWUPWY.js");
+var import_chunk_YXKLEYXH=load("./chunk-YXKLEYXH.js");var import_chunk_ONN4AHV6=load("./chunk-ONN4AHV6.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");
+var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_DHPTGOEL.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_DHPTGOEL.writerOptions,...import_chunk_DHPTGOEL.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_WRNWUPWY.taskOf)(context,input);const words=(0,import_chunk_ONN4AHV6.onceWords)(id,input,
+(0,import_chunk_ONN4AHV6.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_ONN4AHV6.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_YXKLEYXH.folderOf)(context,input);const staff=(0,import_chunk_WRNWUPWY.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_WRNWUPWY.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+
+},
+"./chunk-JUYE675T.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load(
+"./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
 "./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(view);if(replaced!==null)return{
@@ -4433,23 +4441,23 @@ import_chunk_IDC76GR5.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==
 paths);const isOver=state.kind==="ok"&&(0,import_chunk_D67XVZNW.isEnded)(state.value);const endedMs=isOver?(0,import_chunk_IDC76GR5.instantOf)(state.value.ended_at)??
 0:null;if(((0,import_chunk_IDC76GR5.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=armed))found.push({id,endedMs})}return found}var guardedJobs=2*
 import_chunk_HPS4WFBD.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),
-60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const health=(0,import_chunk_N5RLSATX.healthOf)(view,
+60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const health=(0,import_chunk_F4RDUI7D.healthOf)(view,
 condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_IDC76GR5.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-newestMs),queue:(0,import_chunk_N5RLSATX.
+nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-newestMs),queue:(0,import_chunk_F4RDUI7D.
 queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(view,health),isAwaited:isHeld(view)};return{...facts,
-next:isIdle?import_chunk_TEGM7TP5.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({root,id}){try{return(0,import_chunk_CQRAUG2K.readWaiters)(
+next:isIdle?import_chunk_M5UIDYZS.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({root,id}){try{return(0,import_chunk_CQRAUG2K.readWaiters)(
 root,id).some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||(0,import_chunk_D67XVZNW.isEnded)(state))return null;if(spec.
 timer)return Math.max(0,((0,import_chunk_IDC76GR5.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.
 round((0,import_chunk_D67XVZNW.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.isFinite(left)?Math.max(0,left):null}function workerWord(view){
-if((0,import_chunk_N5RLSATX.findStopped)(view))return"stopped";const{worker}=view.seen;if(worker==="alive")return"alive";if(worker==="unknown")return"unseen";if(view.
+if((0,import_chunk_F4RDUI7D.findStopped)(view))return"stopped";const{worker}=view.seen;if(worker==="alive")return"alive";if(worker==="unknown")return"unseen";if(view.
 spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{health}){const{spec,state}=view;const ran=(0,
 import_chunk_IDC76GR5.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const expected=spec.run?.expect_ms;if(typeof expected===
 "number"&&ran>expected)return`expected to take ${(0,import_chunk_UNGYPAP3.formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(whole(
 ran))}`;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.deadline_ms;return used<import_chunk_HPS4WFBD.
 lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{view,condition,health,late}=one;if(condition===
-"damaged")return import_chunk_TEGM7TP5.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_attention"&&one.worker!=="stopped")return import_chunk_TEGM7TP5.
-nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||one.isAwaited;return needsLook?import_chunk_TEGM7TP5.nextCommands.observe(
-view.id,option):import_chunk_TEGM7TP5.nextCommands.wait(view.id,option)}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
+"damaged")return import_chunk_M5UIDYZS.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_attention"&&one.worker!=="stopped")return import_chunk_M5UIDYZS.
+nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||one.isAwaited;return needsLook?import_chunk_M5UIDYZS.nextCommands.observe(
+view.id,option):import_chunk_M5UIDYZS.nextCommands.wait(view.id,option)}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
 
 },
 "./chunk-MZF46EUA.js": function (module, exports) {
@@ -4465,6 +4473,21 @@ retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}
 "missing"}function sizeText(facts){return facts?(0,import_chunk_TFEMYLSK.formatSize)(facts.size):"not there"}
 
 },
+"./chunk-ODS56YZT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>handbackEvent,handbackWarnings:()=>handbackWarnings,withHandback:()=>withHandback});module.exports=
+stdin_exports;var import_chunk_4JQGVOA5=load("./chunk-4JQGVOA5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_D67XVZNW=load("./chun\
+k-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");async function withHandback(job,ending){
+const{paths,spec}=job;const read=(0,import_chunk_IDC76GR5.readState)(paths);const state=read.kind==="ok"?read.value:void 0;if(!spec.handback||state&&(0,import_chunk_D67XVZNW.
+isEnded)(state))return ending;const look=new import_chunk_4JQGVOA5.HandbackLook(spec.handback,paths);const late={news:[],trouble:"it gives no answer"};const{news,
+trouble}=await(0,import_chunk_4JQGVOA5.inTime)(look.look(true),import_chunk_HPS4WFBD.pathLookMs,late);if(news.length>0){const journal=(0,import_chunk_JCD23OGW.openJournal)(
+paths,spec);for(const one of news)journal.append("handback",handbackEvent(one))}const warnings=handbackWarnings(ending.warnings??state?.warnings??spec.warnings??
+[],look,trouble);return{...ending,warnings,handback:look.standing}}function handbackEvent(news){return{...news,wake:["handback"]}}function handbackWarnings(known,look,trouble){
+const{dir,newest}=look.standing;const lost=`the hand-back folder ${dir} cannot be looked into: ${trouble}; what is put there wakes nobody`;const many=`so many f\
+iles were handed back that those after ${newest} are not told; they lie in ${dir}`;const warnings=[...trouble===null?[]:[{code:"handback_unseen",message:lost}],
+...look.isFull?[{code:"handback_many",message:many}]:[]];const isKnown=({code})=>known.some(one=>one.code===code);return[...known,...warnings.filter(one=>!isKnown(
+one))]}
+
+},
 "./chunk-OIUJ5BRI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{claimPath:()=>claimPath,claimSeen:()=>claimSeen,claimText:()=>claimText,makeRoom:()=>makeRoom});module.exports=stdin_exports;
 var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
@@ -4478,6 +4501,65 @@ job,name)==="odd")(0,import_chunk_PGEWSQPR.moveAside)(claimPath(paths,name))}fun
 readText)(file,claimBytes)??"").trim().split(" ");const expected=sealOf(spec,name,word);return expected===void 0||(0,import_chunk_35TRZJLG.sameMac)(expected,seal)}
 function sealOf({id},name,word){try{const key=(0,import_chunk_35TRZJLG.readKey)();return key===void 0?void 0:(0,import_chunk_35TRZJLG.macOfShort)({what:"notice",
 id,name,word},key)}catch{return void 0}}
+
+},
+"./chunk-OKCMQHOJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
+module.exports=stdin_exports;var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_UJEZBA3B=load(
+"./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_CQRAUG2K.
+readWaiters)(view.root,view.id)}catch(error){unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(
+view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
+spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"\
+its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_F4RDUI7D.findStopped)(view))return"its worker i\
+s stopped";return await(0,import_chunk_UJEZBA3B.isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=["worker_gone","end_u\
+nstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,import_chunk_F4RDUI7D.
+monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.
+cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const active=(0,import_chunk_HCKID2IT.listActive)(root);const seen=await lookForLive(root,active,
+owner);await addFinished(seen,root,new Set(active),owner);seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){
+const seen={jobs:[],timers:[],uncollected:[],isMore:false,unreadable:[]};for(const id of active){if(isOver())break;await addLive(seen,root,id,owner)}seen.timers.
+sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function addLive(seen,root,id,owner){const view=lookAt(root,id);if(!view)return;const{spec}=view;if(spec&&
+owner!==null&&spec.owner!==owner&&!await(0,import_chunk_UJEZBA3B.isForged)(view))return;if((0,import_chunk_D67XVZNW.isEnded)(view.state)&&view.damage===null){if(!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}const reason=await faultOf(view);if(reason!==null||!spec){seen.unreadable.push(
+{id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&(0,import_chunk_D67XVZNW.conditionOf)(view)==="over";if(isDue)return addUncollected(
+seen,view);const deliveries=await deliveriesOf(view);const job={view,owner:spec.owner,deliveries,trouble:troubleOf(view,deliveries.waiters)};(spec.timer?seen.timers:
+seen.jobs).push(job)}async function faultOf(view){if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_UJEZBA3B.
+isForged)(view)?"spec.json is not the one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.
+jobPaths)(root,id).folder))return void 0;try{return(0,import_chunk_D67XVZNW.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+error.code==="unknown_job")return void 0;throw error}}async function addFinished(seen,root,active,owner){const others=(0,import_chunk_HCKID2IT.listJobs)(root).filter(
+id=>!active.has(id));for(const[at,id]of others.entries()){if(at>=import_chunk_HPS4WFBD.idleScan||seen.uncollected.length>=import_chunk_HPS4WFBD.uncollectedShown){
+seen.isMore=true;return}const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_IDC76GR5.
+readState)(paths);if(state.kind!=="ok"||!(0,import_chunk_D67XVZNW.isEnded)(state.value)){await addLive(seen,root,id,owner);continue}if(owner!==null&&!isOwner(root,
+id,owner))continue;const view=lookAt(root,id);if(view)addUncollected(seen,view)}}function isOwner(root,id,owner){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,
+import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===owner}function addUncollected(seen,view){if(view.spec?.timer&&view.state.state===
+"canceled")return;if(seen.uncollected.length<import_chunk_HPS4WFBD.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.
+parse(view.spec?.timer?.due_at??"")||0}async function judgeIdle(root,owner,option){return judgeSeen(await lookForIdle(root,owner),owner,option)}function judgeSeen(seen,owner,option){
+const windows=[...new Set([...seen.jobs,...seen.timers].map(one=>one.owner))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.
+jobs.flatMap(({view})=>judged.flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(
+timer=>timer.view===view)));const{uncollected,isMore,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),
+...{jobs,timers,uncollected,isMore,unreadable},next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.missing.length>0}function judgeWindow(seen,owner,option){
+const timers=seen.timers.filter(timer=>timer.owner===owner);const jobs=seen.jobs.filter(job=>job.owner===owner);const held=timers.find(isDelivered);const kept=held??
+timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(timer,{isKept:timer===kept,isAlone:jobs.length===0},option))}}
+function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);const missing=[];if(!isDelivered(job))missing.push("delivery");
+if(!backstop)missing.push("backstop");if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,...commandsFor(job,missing,option)}}function isDelivered({
+deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,
+leftMs})=>leftMs===null?[]:[{by:"wait",pid:identity.pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{
+by:"timer",pid:null,id:view.id,leftMs:Math.max(0,dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;
+const isHeld=isDelivered(timer);const isFault=!isKept||isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",view.id,"--t\
+imeout",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_M5UIDYZS.nextCommands.cancel(view.id,option)}}
+function commandsFor({view,deliveries,trouble},missing,option){const isOpen=missing.includes("delivery")||missing.includes("backstop");const next=isOpen?(0,import_chunk_M5UIDYZS.
+nextCommand)(option,"wait",view.id,"--timeout",patienceFor({view})):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(
+trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};const stopped=(0,import_chunk_F4RDUI7D.findStopped)(view);return{next,mend:stopped?
+`kill -CONT ${stopped.pid}`:import_chunk_M5UIDYZS.nextCommands.doctor(view.id,option)}}function patienceMs({view}){const{spec,turn}=view;if(!spec)return import_chunk_HPS4WFBD.
+idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_HPS4WFBD.idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_D67XVZNW.
+boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_HPS4WFBD.idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_HPS4WFBD.idleGraceMs)}
+function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.
+max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>missing.includes("de\
+livery")||missing.includes("backstop")),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?
+open.map(({view})=>view.id):owner===null?[]:["--owner",owner];return(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",...which,"--any","--timeout",patienceFor(
+...open))}
 
 },
 "./chunk-RWEPNHDG.js": function (module, exports) {
@@ -4519,6 +4601,35 @@ rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="nu
 PT_EXECUTION_TIMEOUT")return"slow";throw error}}
 
 },
+"./chunk-S57K6EM3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});module.exports=
+stdin_exports;var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chun\
+k-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./ch\
+unk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./\
+chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("\
+./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
+return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_HCKID2IT.
+listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_VQZH6OHM.
+jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.
+id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
+const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
+const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const condition=workerOf(paths)==="alive"?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
+memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
+import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_35TRZJLG.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
+function look(root,id){try{const view=(0,import_chunk_D67XVZNW.inspect)(root,id);return(0,import_chunk_D67XVZNW.isEnded)(view.state)?void 0:(0,import_chunk_D67XVZNW.
+conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
+if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_NPTTVLI2.isSettleable)(condition)||!memory.
+unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_IDC76GR5.
+readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_35TRZJLG.isGenuine)(read.value,(0,import_chunk_35TRZJLG.readKey)());const its=isOurs?
+poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_35TRZJLG.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[
+(0,import_chunk_IDC76GR5.readWorker)(paths),(0,import_chunk_IDC76GR5.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.
+worker):"dead");return["alive","unknown"].find(one=>seen.includes(one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(
+paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=
+import_chunk_HPS4WFBD.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.
+set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_HPS4WFBD.leaseMs}function forgetGone(memory,active){const there=new Set(active);
+for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
+
+},
 "./chunk-SJ4RX63J.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_UP7BMRGJ=load("./\
 chunk-UP7BMRGJ.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var classes={SUCCESS:"passed",PASS:"\
@@ -4550,54 +4661,6 @@ answer.value);if(!rows)return(0,import_chunk_UP7BMRGJ.unexpected)("gh run list g
 row=>(0,import_chunk_UP7BMRGJ.readRun)(row)??[])}})}
 
 },
-"./chunk-SODVMEVW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_2MEAKZFZ=load("./chun\
-k-2MEAKZFZ.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_EBISFP3O=load("./ch\
-unk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./\
-chunk-TEGM7TP5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_TEGM7TP5.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_TEGM7TP5.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_HPS4WFBD.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_HPS4WFBD.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_HPS4WFBD.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_2MEAKZFZ.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
-worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
-import_chunk_2MEAKZFZ.launchWords)(input),notify:await(0,import_chunk_2MEAKZFZ.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.
-durationOrDefault("timeout"),killGraceMs:import_chunk_HPS4WFBD.limits.staffKillGrace.default,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,firstOutputMs:job.
-firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??
-null,onStall:job.onStall??(0,import_chunk_2MEAKZFZ.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.
-dir,baseline:{}}:null,warnings:[...(0,import_chunk_BQOD3SS7.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
-false,credentials:(0,import_chunk_NOXSBKMC.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_EBISFP3O.settleLost)(root.folder);const admit=async()=>{
-const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_62DZI7ZE.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_RWEPNHDG.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=(0,import_chunk_TEGM7TP5.nextCommand)(
-root.option,"wait",launched.id,"--until","handback","--timeout","10m");context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.
-worktree==="new"&&launched.isNew)await tellDirty(context,job.cwd);return(0,import_chunk_2MEAKZFZ.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
-const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
-undoHandback}=await Promise.resolve().then(()=>load("./handback-DPRNX6FL.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
-cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
-root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-RLACFEY3.js"));
-const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
-tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
- --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
-resume!==null)(0,import_chunk_BQOD3SS7.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
-import_chunk_EBISFP3O.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_EBISFP3O.neighbourWarning)(id,(0,import_chunk_EBISFP3O.
-modeOf)(root.folder,id))),told:id=>(0,import_chunk_EBISFP3O.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_BQOD3SS7.
-makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
-if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_6JH5E2PI.requireBase)(words.cwd,base);return part}
-function askedProfile(input){return input.text("profile")}
-
-},
 "./chunk-SV4EWY53.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{hookEvents:()=>hookEvents,hookHosts:()=>hookHosts,hookReply:()=>hookReply,hookTrouble:()=>hookTrouble,readHookInput:()=>readHookInput});
 module.exports=stdin_exports;var hookHosts=["claude","codex"];var hookEvents=["Stop","UserPromptSubmit"];var nothingTold={cwd:null,isAgain:false};function readHookInput(text){
@@ -4605,6 +4668,55 @@ let value;try{value=JSON.parse(text)}catch{return nothingTold}if(typeof value!==
 "string"&&cwd.startsWith("/")&&cwd.length<=4096&&!cwd.includes("\0");return{cwd:isPath?cwd:null,isAgain:stop_hook_active===true}}function hookReply(event,text){
 return event==="Stop"?{systemMessage:text}:{hookSpecificOutput:{hookEventName:event,additionalContext:text}}}function hookTrouble(reason){return{systemMessage:`\
 job-companion: the hook could not look at the jobs: ${reason}`}}
+
+},
+"./chunk-SVGD42JJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
+OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_YWT4S4VF=load("./chun\
+k-YWT4S4VF.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./ch\
+unk-35TRZJLG.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./\
+chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_VQZH6OHM.rootPaths)(question.root).shared,`${(0,
+import_chunk_35TRZJLG.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_HPS4WFBD.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_HPS4WFBD.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_YWT4S4VF.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_VQZH6OHM.rootPaths)(root).shared;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,
+import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_35TRZJLG.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_HPS4WFBD.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_35TRZJLG.sameMac)(await(0,import_chunk_35TRZJLG.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_PGEWSQPR.readText)(file,2*import_chunk_HPS4WFBD.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_HPS4WFBD.sharedBytes||value.holdMs===0)(0,import_chunk_PGEWSQPR.removeFile)(file);else(0,import_chunk_PGEWSQPR.writeJson)(file,{...answer,mac:await(0,
+import_chunk_35TRZJLG.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_HPS4WFBD.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-AIBLIURO.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_HPS4WFBD.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))view=await(mayAttach?import_chunk_NPTTVLI2.refreshAttached:import_chunk_NPTTVLI2.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_D67XVZNW.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_D67XVZNW.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_VQZH6OHM.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_HPS4WFBD.
+toolGraceMs+import_chunk_HPS4WFBD.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
 
 },
 "./chunk-SWXOXXMW.js": function (module, exports) {
@@ -4627,21 +4739,6 @@ _signs",...found}}function holdsSomething(file){if(!(0,import_chunk_S7M4UBSY.exi
 realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
 const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
 map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_S7M4UBSY.exists)??null}
-
-},
-"./chunk-TFOPI4LY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>handbackEvent,handbackWarnings:()=>handbackWarnings,withHandback:()=>withHandback});module.exports=
-stdin_exports;var import_chunk_ZINXOWL6=load("./chunk-ZINXOWL6.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_D67XVZNW=load("./chun\
-k-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");async function withHandback(job,ending){
-const{paths,spec}=job;const read=(0,import_chunk_IDC76GR5.readState)(paths);const state=read.kind==="ok"?read.value:void 0;if(!spec.handback||state&&(0,import_chunk_D67XVZNW.
-isEnded)(state))return ending;const look=new import_chunk_ZINXOWL6.HandbackLook(spec.handback,paths);const late={news:[],trouble:"it gives no answer"};const{news,
-trouble}=await(0,import_chunk_ZINXOWL6.inTime)(look.look(true),import_chunk_HPS4WFBD.pathLookMs,late);if(news.length>0){const journal=(0,import_chunk_JCD23OGW.openJournal)(
-paths,spec);for(const one of news)journal.append("handback",handbackEvent(one))}const warnings=handbackWarnings(ending.warnings??state?.warnings??spec.warnings??
-[],look,trouble);return{...ending,warnings,handback:look.standing}}function handbackEvent(news){return{...news,wake:["handback"]}}function handbackWarnings(known,look,trouble){
-const{dir,newest}=look.standing;const lost=`the hand-back folder ${dir} cannot be looked into: ${trouble}; what is put there wakes nobody`;const many=`so many f\
-iles were handed back that those after ${newest} are not told; they lie in ${dir}`;const warnings=[...trouble===null?[]:[{code:"handback_unseen",message:lost}],
-...look.isFull?[{code:"handback_many",message:many}]:[]];const isKnown=({code})=>known.some(one=>one.code===code);return[...known,...warnings.filter(one=>!isKnown(
-one))]}
 
 },
 "./chunk-UJEZBA3B.js": function (module, exports) {
@@ -4853,63 +4950,52 @@ slice(0,40)}-${hash.slice(0,8)}`,import_node_path.default.basename(file))}functi
 `cannot change the settings ${file}: ${why}`,next)}
 
 },
-"./chunk-W2PSJVLC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
-module.exports=stdin_exports;var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_UJEZBA3B=load(
-"./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_CQRAUG2K.
-readWaiters)(view.root,view.id)}catch(error){unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(
-view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
-spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"\
-its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_N5RLSATX.findStopped)(view))return"its worker i\
-s stopped";return await(0,import_chunk_UJEZBA3B.isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=["worker_gone","end_u\
-nstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,import_chunk_N5RLSATX.
-monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.
-cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const active=(0,import_chunk_HCKID2IT.listActive)(root);const seen=await lookForLive(root,active,
-owner);await addFinished(seen,root,new Set(active),owner);seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){
-const seen={jobs:[],timers:[],uncollected:[],isMore:false,unreadable:[]};for(const id of active){if(isOver())break;await addLive(seen,root,id,owner)}seen.timers.
-sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function addLive(seen,root,id,owner){const view=lookAt(root,id);if(!view)return;const{spec}=view;if(spec&&
-owner!==null&&spec.owner!==owner&&!await(0,import_chunk_UJEZBA3B.isForged)(view))return;if((0,import_chunk_D67XVZNW.isEnded)(view.state)&&view.damage===null){if(!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}const reason=await faultOf(view);if(reason!==null||!spec){seen.unreadable.push(
-{id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&(0,import_chunk_D67XVZNW.conditionOf)(view)==="over";if(isDue)return addUncollected(
-seen,view);const deliveries=await deliveriesOf(view);const job={view,owner:spec.owner,deliveries,trouble:troubleOf(view,deliveries.waiters)};(spec.timer?seen.timers:
-seen.jobs).push(job)}async function faultOf(view){if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_UJEZBA3B.
-isForged)(view)?"spec.json is not the one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.
-jobPaths)(root,id).folder))return void 0;try{return(0,import_chunk_D67XVZNW.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
-error.code==="unknown_job")return void 0;throw error}}async function addFinished(seen,root,active,owner){const others=(0,import_chunk_HCKID2IT.listJobs)(root).filter(
-id=>!active.has(id));for(const[at,id]of others.entries()){if(at>=import_chunk_HPS4WFBD.idleScan||seen.uncollected.length>=import_chunk_HPS4WFBD.uncollectedShown){
-seen.isMore=true;return}const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_IDC76GR5.
-readState)(paths);if(state.kind!=="ok"||!(0,import_chunk_D67XVZNW.isEnded)(state.value)){await addLive(seen,root,id,owner);continue}if(owner!==null&&!isOwner(root,
-id,owner))continue;const view=lookAt(root,id);if(view)addUncollected(seen,view)}}function isOwner(root,id,owner){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,
-import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===owner}function addUncollected(seen,view){if(view.spec?.timer&&view.state.state===
-"canceled")return;if(seen.uncollected.length<import_chunk_HPS4WFBD.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.
-parse(view.spec?.timer?.due_at??"")||0}async function judgeIdle(root,owner,option){return judgeSeen(await lookForIdle(root,owner),owner,option)}function judgeSeen(seen,owner,option){
-const windows=[...new Set([...seen.jobs,...seen.timers].map(one=>one.owner))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.
-jobs.flatMap(({view})=>judged.flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(
-timer=>timer.view===view)));const{uncollected,isMore,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),
-...{jobs,timers,uncollected,isMore,unreadable},next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.missing.length>0}function judgeWindow(seen,owner,option){
-const timers=seen.timers.filter(timer=>timer.owner===owner);const jobs=seen.jobs.filter(job=>job.owner===owner);const held=timers.find(isDelivered);const kept=held??
-timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(timer,{isKept:timer===kept,isAlone:jobs.length===0},option))}}
-function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);const missing=[];if(!isDelivered(job))missing.push("delivery");
-if(!backstop)missing.push("backstop");if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,...commandsFor(job,missing,option)}}function isDelivered({
-deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,
-leftMs})=>leftMs===null?[]:[{by:"wait",pid:identity.pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{
-by:"timer",pid:null,id:view.id,leftMs:Math.max(0,dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;
-const isHeld=isDelivered(timer);const isFault=!isKept||isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_TEGM7TP5.nextCommand)(option,"wait",view.id,"--t\
-imeout",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_TEGM7TP5.nextCommands.cancel(view.id,option)}}
-function commandsFor({view,deliveries,trouble},missing,option){const isOpen=missing.includes("delivery")||missing.includes("backstop");const next=isOpen?(0,import_chunk_TEGM7TP5.
-nextCommand)(option,"wait",view.id,"--timeout",patienceFor({view})):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(
-trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};const stopped=(0,import_chunk_N5RLSATX.findStopped)(view);return{next,mend:stopped?
-`kill -CONT ${stopped.pid}`:import_chunk_TEGM7TP5.nextCommands.doctor(view.id,option)}}function patienceMs({view}){const{spec,turn}=view;if(!spec)return import_chunk_HPS4WFBD.
-idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_HPS4WFBD.idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_D67XVZNW.
-boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_HPS4WFBD.idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_HPS4WFBD.idleGraceMs)}
-function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.
-max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>missing.includes("de\
-livery")||missing.includes("backstop")),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?
-open.map(({view})=>view.id):owner===null?[]:["--owner",owner];return(0,import_chunk_TEGM7TP5.nextCommand)(option,"wait",...which,"--any","--timeout",patienceFor(
-...open))}
+"./chunk-WRNWUPWY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_X2KHH4GV=load("./chun\
+k-X2KHH4GV.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_4PCFKXRG=load("./ch\
+unk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_M5UIDYZS=load("./\
+chunk-M5UIDYZS.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_M5UIDYZS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_M5UIDYZS.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_HPS4WFBD.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_HPS4WFBD.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_HPS4WFBD.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_X2KHH4GV.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
+worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
+import_chunk_X2KHH4GV.launchWords)(input,job.earlier),notify:await(0,import_chunk_X2KHH4GV.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??
+input.durationOrDefault("timeout"),killGraceMs:import_chunk_HPS4WFBD.limits.staffKillGrace.default,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,
+firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration(
+"quiet-after")??null,onStall:job.onStall??(0,import_chunk_X2KHH4GV.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.
+plan.dir,baseline:{}}:null,warnings:[...(0,import_chunk_4IXXPGGV.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
+false,credentials:(0,import_chunk_NOXSBKMC.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_4PCFKXRG.settleLost)(root.folder);const admit=async()=>{
+const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_6MNXFWQK.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_RWEPNHDG.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_M5UIDYZS.nextCommands.
+waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
+await tellDirty(context,job.cwd);return(0,import_chunk_X2KHH4GV.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
+undoHandback}=await Promise.resolve().then(()=>load("./handback-3YLGBFWF.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
+root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-RLACFEY3.js"));
+const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
+tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
+ --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
+resume!==null)(0,import_chunk_4IXXPGGV.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_4PCFKXRG.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_4PCFKXRG.neighbourWarning)(id,(0,import_chunk_4PCFKXRG.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_4PCFKXRG.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_4IXXPGGV.
+makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
+if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_6JH5E2PI.requireBase)(words.cwd,base);return part}
+function askedProfile(input){return input.text("profile")}
 
 },
 "./chunk-WTR2WHDZ.js": function (module, exports) {
@@ -4943,19 +5029,6 @@ bytes.toString("utf8")??"";return text.trim()===""?null:text}
 split(" ")){const last=lines.at(-1);if(last!==""&&last.length+1+word.length>width)lines.push(word);else lines[lines.length-1]=last===""?word:`${last} ${word}`}return lines}
 var usualWidth=14;function labelled(label,text,labelWidth=usualWidth){return text.split("\n").flatMap(line=>wrap(line,80-labelWidth-2)).map((line,at)=>`  ${(at===
 0?label:"").padEnd(labelWidth)}${line}`.trimEnd())}
-
-},
-"./chunk-YVOJJNLP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_SODVMEVW=load("./chunk-SODVMEVW.js");
-var import_chunk_EIOTDO57=load("./chunk-EIOTDO57.js");var import_chunk_UJJQQRZ2=load("./chunk-UJJQQRZ2.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");
-var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_QVGUELI7.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_QVGUELI7.writerOptions,...import_chunk_QVGUELI7.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_SODVMEVW.taskOf)(context,input);const words=(0,import_chunk_UJJQQRZ2.onceWords)(id,input,
-(0,import_chunk_UJJQQRZ2.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_UJJQQRZ2.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_EIOTDO57.folderOf)(context,input);const staff=(0,import_chunk_SODVMEVW.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_SODVMEVW.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-ZBYD4L2R.js": function (module, exports) {
@@ -5193,43 +5266,6 @@ if(state.state==="done")return["met",note?.word??"met"];if(state.state==="cancel
 bject"&&value!==null&&!Array.isArray(value)}
 
 },
-"./chunk-ZINXOWL6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{HandbackLook:()=>HandbackLook,baselineOf:()=>baselineOf,inTime:()=>inTime});module.exports=stdin_exports;var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_promises=require("node:fs/promises");async function lookIntoFolder(folder,isWanted,bounds){try{const itself=await(0,import_promises.
-lstat)(folder);if(itself.isSymbolicLink())return{trouble:"it is a link now"};if(!itself.isDirectory())return{trouble:"it is no folder any more"};if(await(0,import_promises.
-realpath)(folder)!==folder)return{trouble:"its path leads through a link now"};const names=[];let count=0;for await(const{name}of await(0,import_promises.opendir)(
-folder)){count+=1;if(count>bounds.names)return{trouble:`it holds more than ${bounds.names} names`};if(isWanted(name))names.push(name)}if(names.length>bounds.files)
-return{trouble:`it holds more than ${bounds.files} ordered files`};const files=[];for(const name of names.sort()){const seen=await lookAtFile(`${folder}/${name}`);
-if(seen)files.push({name,...seen})}return{files}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error";return{trouble:["ENOENT","ENOTDIR"].includes(
-code)?"it is gone":`it cannot be read (${code})`}}}async function inTime(coming,timeoutMs,late){let timer;const expiry=new Promise(resolve=>{timer=setTimeout(()=>resolve(
-late),timeoutMs)});try{return await Promise.race([coming,expiry])}finally{clearTimeout(timer)}}async function lookAtFile(file){try{const stat=await(0,import_promises.
-lstat)(file,{bigint:true});return stat.isFile()?{size:Number(stat.size),stamp:stampOf(stat)}:void 0}catch(error){if(["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.
-errnoOf)(error)??""))return void 0;throw error}}function stampOf({ino,size,mtimeNs,ctimeNs}){return[ino,size,mtimeNs,ctimeNs].join("/")}async function readUnchanged(file,{
-size,stamp}){let handle;try{handle=await(0,import_promises.open)(file,import_promises.constants.O_RDONLY|import_promises.constants.O_NOFOLLOW|import_promises.constants.
-O_NONBLOCK);const before=await handle.stat({bigint:true});if(!before.isFile()||stampOf(before)!==stamp)return void 0;const bytes=Buffer.alloc(size);let done=0;while(done<
-size){const{bytesRead}=await handle.read(bytes,done,size-done,done);if(bytesRead===0)return void 0;done+=bytesRead}return stampOf(await handle.stat({bigint:true}))===
-stamp?bytes:void 0}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)===void 0)throw error;return void 0}finally{await handle?.close().catch(()=>void 0)}}
-var HandbackLook=class{isFull=false;isSettled=false;dir;known;before=new Map;read=new Map;told=0;newest=null;isFrozen=false;constructor({dir,baseline},paths){this.
-dir=dir;this.known=new Map(Object.entries(baseline));new import_chunk_ZKTYHV7J.JournalScan(paths.events).read(event=>{const{type,name}=event;const key=event.sha256??
-event.stamp;if(type==="handback"&&typeof name==="string"&&(0,import_chunk_JXOSR2SG.isHandback)(name)&&typeof key==="string")this.note(name,key)})}get standing(){
-return{dir:this.dir,told:this.told,newest:this.newest,frozen:this.isFrozen}}async look(isLast){const wanted=name=>(0,import_chunk_JXOSR2SG.isHandback)(name)||name===
-import_chunk_JXOSR2SG.completeName;const seen=await lookIntoFolder(this.dir,wanted,import_chunk_HPS4WFBD.handbackMost);this.isSettled=false;if("trouble"in seen)
-return{news:[],trouble:seen.trouble};const before=this.before;this.before=new Map(seen.files.map(({name,stamp})=>[name,stamp]));const news=[];if(!seen.files.some(
-({name})=>name===import_chunk_JXOSR2SG.completeName))this.isFrozen=false;for(const file of seen.files){const isStill=isLast||before.get(file.name)===file.stamp;
-if(file.size===0||!isStill||this.read.get(file.name)===file.stamp)continue;const one=await this.take(file);if(one)news.push(one)}this.isSettled=seen.files.every(
-({name,stamp})=>this.read.get(name)===stamp);return{news,trouble:null}}async take(file){const{name,size,stamp}=file;const path=`${this.dir}/${name}`;const isOrdered=name!==
-import_chunk_JXOSR2SG.completeName;const content=size<=import_chunk_HPS4WFBD.handbackMost.bytes?await contentOf(path,file):{text:"",sha256:null};if(!content)return void 0;
-this.read.set(name,stamp);if(!isOrdered){this.isFrozen=(0,import_chunk_JXOSR2SG.isFrozen)(content.text);return void 0}const{sha256}=content;const earlier=this.known.
-get(name);if(earlier===(sha256??stamp))return void 0;if(this.told>=import_chunk_HPS4WFBD.handbackFiles){this.isFull=true;return void 0}this.note(name,sha256??stamp);
-return{name,path,bytes:size,sha256,...sha256===null?{stamp}:{},changed:earlier!==void 0}}note(name,key){this.known.set(name,key);this.told+=1;this.newest=name}};
-async function baselineOf(dir){const seen=await lookIntoFolder(dir,import_chunk_JXOSR2SG.isHandback,import_chunk_HPS4WFBD.handbackMost);if("trouble"in seen)return seen;
-const baseline={};for(const file of seen.files){if(file.size===0)continue;const content=file.size<=import_chunk_HPS4WFBD.handbackMost.bytes?await contentOf(`${dir}\
-/${file.name}`,file):void 0;baseline[file.name]=content?.sha256??file.stamp}return{baseline}}async function contentOf(path,file){const bytes=await readUnchanged(
-path,file);if(!bytes)return void 0;const{createHash}=await Promise.resolve().then(()=>builtin("node:crypto"));return{text:bytes.toString("utf8"),sha256:createHash(
-"sha256").update(bytes).digest("hex")}}
-
-},
 "./ci-WO6DTLKD.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_SJ4RX63J=load("./chunk-SJ4RX63J.js");var import_chunk_UP7BMRGJ=load(
 "./chunk-UP7BMRGJ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
@@ -5321,12 +5357,12 @@ stringify(value).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,escaped)}
 `}
 
 },
-"./clean-5QZOEEJ3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./clean-QNGQW4CQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
+"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_ILRLY4JU=load(
+"./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
 "./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
@@ -5340,7 +5376,7 @@ worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its wor
 0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,
 import_chunk_CO45A6DL.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_S7M4UBSY.exists)(root))return void 0;try{if(!(0,import_chunk_CO45A6DL.
 checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_HCKID2IT.listActive)(root),...(0,import_chunk_HCKID2IT.listJobs)(root)])){if(!(0,import_chunk_S7M4UBSY.
-exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_CUMVFVM3.refresh)(root,id));if(why!==void 0)return`its\
+exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_NPTTVLI2.refresh)(root,id));if(why!==void 0)return`its\
  worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
 Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_D67XVZNW.isEnded)(
 view.state))return"it is live";if(!(0,import_chunk_OIULTO2Y.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
@@ -5352,7 +5388,7 @@ root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_35TRZ
 branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
 return(0,import_chunk_HCKID2IT.listJobs)(root).filter(id=>{const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
-root);let finished=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const view=await(0,import_chunk_CUMVFVM3.refresh)(root,id);const why=!(0,import_chunk_D67XVZNW.
+root);let finished=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const view=await(0,import_chunk_NPTTVLI2.refresh)(root,id);const why=!(0,import_chunk_D67XVZNW.
 isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_CQRAUG2K.isAwaited)(root,id)?"somebody waits for i\
 t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_OIULTO2Y.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
 if((0,import_chunk_D67XVZNW.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
@@ -5373,7 +5409,7 @@ readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,at));if(spec.kind!=="ok")conti
 !(0,import_chunk_V5ZZ3YHA.isId)(above)||result.has(above))continue;result.add(above);open.push(above)}}return result}var clean={name:"clean",summary:"remove old\
  job records (a dry run unless --yes)",form:"[--older-than D] [--keep N] [--yes]",words:{min:0,max:0},options:{"older-than":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.
 limits.cleanAge,help:"only jobs that ended at least this long ago (default 14d)"},keep:{kind:"count",value:"N",range:{default:0,min:0,max:1e6},help:"keep the ne\
-west N finished jobs in any case"},yes:{kind:"flag",help:"really remove"},...import_chunk_QVGUELI7.common},notes:"Never removes a live, awaited or uncollected j\
+west N finished jobs in any case"},yes:{kind:"flag",help:"really remove"},...import_chunk_DHPTGOEL.common},notes:"Never removes a live, awaited or uncollected j\
 ob, nor one that a live job descends from. Once-keys stay. The worktree of a job (--worktree) goes with its record, and both stay while it holds uncommitted or \
 unmerged work, or a job of its own.",examples:["clean","clean --older-than 3d --keep 20 --yes"],async run(context,input){const root=context.root(input);const none={
 state_folder:root.folder,removed:[],would_remove:[],worktrees:[],kept:[]};if(!(0,import_chunk_CO45A6DL.checkRoot)(root.folder))return input.has("json")?{code:import_chunk_6PFAPK5K.
@@ -5381,7 +5417,7 @@ exitCodes.done,json:none}:{code:import_chunk_6PFAPK5K.exitCodes.done,out:`no job
 `};const options={olderThanMs:input.durationOrDefault("older-than"),keep:input.count("keep")??0,includeUncollected:false};if(!input.has("yes")){const plan=await planClean(
 root.folder,options);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...none,would_remove:plan.remove,worktrees:plan.worktrees,kept:plan.
 keep}};const lines=[...plan.remove.map(id=>`would remove ${id}${withTree(plan.worktrees,id)}`),...plan.keep.map(one=>`keeps ${one.id}: ${one.why}`),`${plan.remove.
-length} of these jobs would be removed; do it with:`,`${(0,import_chunk_TEGM7TP5.nextCommand)(root.option,"clean",...given(input),"--yes")}`];return{code:import_chunk_6PFAPK5K.
+length} of these jobs would be removed; do it with:`,`${(0,import_chunk_M5UIDYZS.nextCommand)(root.option,"clean",...given(input),"--yes")}`];return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:`${lines.join("\n")}
 `}}const done=await(0,import_chunk_YWT4S4VF.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root.folder).lock,async()=>{const plan=await planClean(root.folder,options);
 removeDebris(plan.debris);const{kept,...gone}=await removeJobs(root.folder,plan.remove);return{...gone,kept:[...plan.keep,...kept]}});if(input.has("json"))return{
@@ -5430,18 +5466,18 @@ return{kind:"fault",cause:"tool_missing",message:`cannot run ${program}: ${why}`
 import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().split("\n").at(-1)?.trim();if(line)return line}return""}
 
 },
-"./conclude-asked-I3Y3E2ES.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_6RWRYCIQ.concludeAsked});module.exports=stdin_exports;var import_chunk_6RWRYCIQ=load(
-"./chunk-6RWRYCIQ.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_WRRFL54E=load(
-"./chunk-WRRFL54E.js");var import_chunk_4HEP4WCQ=load("./chunk-4HEP4WCQ.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load(
-"./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
-"./chunk-NOXSBKMC.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
+"./conclude-asked-MT34NR6D.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_H4MZMWTR.concludeAsked});module.exports=stdin_exports;var import_chunk_H4MZMWTR=load(
+"./chunk-H4MZMWTR.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_YBOHOBP4=load(
+"./chunk-YBOHOBP4.js");var import_chunk_3JBU7YB7=load("./chunk-3JBU7YB7.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load(
+"./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
 "./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
 "./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_N263NSQQ=load(
+"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_N263NSQQ=load(
 "./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
@@ -5460,20 +5496,20 @@ exports=stdin_exports;var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var 
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-HPO7A3KR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_B4HLXZHB=load("./chunk-B4HLXZHB\
-.js");var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_SODVMEVW=load("./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3S\
-S7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_EIOTDO57=load("./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQUL\
-CF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load("./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2M\
-EAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-\
-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chun\
+"./continue-IQEXKS6D.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF\
+.js");var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_WRNWUPWY=load("./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPG\
+GV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_YXKLEYXH=load("./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24\
+HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load("./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2\
+KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-\
+FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chun\
 k-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./ch\
 unk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./\
-chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("\
+chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("\
 ./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
-"./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
+"./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
@@ -5483,32 +5519,33 @@ chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var im
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var continueCommand={name:"co\
 ntinue",summary:"go on in the conversation of an earlier staff job",form:"[--job ID | --conversation CID] (--prompt TEXT | --prompt-file PATH | --stdin) [option\
 s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose conversation goes on (whole id)"},conversation:{kind:"text",value:"CID",help:"a\
- conversation that a job of this worktree recorded"},...import_chunk_QVGUELI7.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
-f the earlier job)"},share:import_chunk_QVGUELI7.writerOptions.share,...import_chunk_QVGUELI7.launchOptions},notes:"Backend, mode, model, profile and folder are\
- those of the earlier job unless given. The limit is a fresh one.",examples:['continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "\
-Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const prompt=await(0,import_chunk_SODVMEVW.taskOf)(
-context,input);const words=(0,import_chunk_UJJQQRZ2.onceWords)("continue",input,input.has("cwd")?(0,import_chunk_UJJQQRZ2.folderSaid)(context,input):null,prompt);
-const repeated=await(0,import_chunk_UJJQQRZ2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_B4HLXZHB.
-requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_B4HLXZHB.conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?
-"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.
-id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_EIOTDO57.folderOf)(context,input):(0,import_chunk_B4HLXZHB.requireFolder)(parent,
-"continue",root.option);(0,import_chunk_B4HLXZHB.requireSameFolder)(parent,cwd,root.option);const part=(0,import_chunk_BQOD3SS7.makeStaffPart)({mode:staff.mode,
-stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("model")??staff.model,profile:(0,import_chunk_SODVMEVW.askedProfile)(
-input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue \
-a conversation of ${staff.backend} with ${part.backend}`,import_chunk_TEGM7TP5.nextCommands.restart(parent.id,root.option));context.tell(`continues ${parent.id}\
- (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_B4HLXZHB.earlierOf)(root.folder,part.backend,resume);
-if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_SODVMEVW.launchStaff)(context,input,{verb:parent.verb,staff:part,cwd,lineage:(0,
-import_chunk_B4HLXZHB.lineageOf)(parent,"continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("\
-conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??
-null})}};async function instead(root,parent){const{state}=await(0,import_chunk_CUMVFVM3.refresh)(root.folder,parent.id);if(!(0,import_chunk_D67XVZNW.isEnded)(state))
-return import_chunk_TEGM7TP5.nextCommands.wait(parent.id,root.option);if(parent.timer&&parent.timer.delay_ms===null)return null;return import_chunk_TEGM7TP5.nextCommands.
-restart(parent.id,root.option)}function parentOf(root,input){const[job,conversation]=[input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==
-void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");if(job!==void 0)return(0,import_chunk_B4HLXZHB.requireSpec)(root,
-(0,import_chunk_HCKID2IT.requireWholeId)(root,job));const owner=conversation===void 0?input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null:null;const id=(0,
-import_chunk_NKW2J44I.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.staff?(0,import_chunk_B4HLXZHB.conversationOf)(root.folder,spec):null;return conversation===
-void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_B4HLXZHB.requireSpec)(root,id);const what=conversation===void 0?"a conversation":
-`conversation ${JSON.stringify(conversation)}`;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot\
- find ${what}: no job${whose} in ${root.folder} recorded one`,import_chunk_TEGM7TP5.nextCommands.status(root.option))}
+ conversation that a job of this worktree recorded"},...import_chunk_DHPTGOEL.staffOptions,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: that o\
+f the earlier job)"},share:import_chunk_DHPTGOEL.writerOptions.share,...import_chunk_DHPTGOEL.launchOptions},notes:"Backend, mode, model, profile, folder and la\
+bel are those of the earlier job unless given, the owner too when this call names none. The limit is a fresh one, and --max-live is asked for anew.",examples:['\
+continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.
+checkRoot)(root.folder);const prompt=await(0,import_chunk_WRNWUPWY.taskOf)(context,input);const words=(0,import_chunk_ONN4AHV6.onceWords)("continue",input,input.
+has("cwd")?(0,import_chunk_ONN4AHV6.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_ONN4AHV6.repeatedLaunch)(context,input,words,false);
+if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_FTSXWODF.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_FTSXWODF.
+conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_YXKLEYXH.folderOf)(context,
+input):(0,import_chunk_FTSXWODF.requireFolder)(parent,"continue",root.option);(0,import_chunk_FTSXWODF.requireSameFolder)(parent,cwd,root.option);const part=(0,
+import_chunk_4IXXPGGV.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
+odel")??staff.model,profile:(0,import_chunk_WRNWUPWY.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_M5UIDYZS.nextCommands.restart(parent.id,root.option));
+context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_FTSXWODF.earlierOf)(
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_WRNWUPWY.launchStaff)(context,input,{
+verb:parent.verb,earlier:{owner:parent.owner,label:parent.label},staff:part,cwd,lineage:(0,import_chunk_FTSXWODF.lineageOf)(parent,"continue"),isSynchronous:parent.
+verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,
+worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_NPTTVLI2.
+refresh)(root.folder,parent.id);if(!(0,import_chunk_D67XVZNW.isEnded)(state))return import_chunk_M5UIDYZS.nextCommands.waitOn(parent.id,parent,root.option);if(parent.
+timer&&parent.timer.delay_ms===null)return null;return import_chunk_M5UIDYZS.nextCommands.restart(parent.id,root.option)}function parentOf(root,input){const[job,
+conversation]=[input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job\
+ and --conversation together");if(job!==void 0)return(0,import_chunk_FTSXWODF.requireSpec)(root,(0,import_chunk_HCKID2IT.requireWholeId)(root,job));const owner=conversation===
+void 0?input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null:null;const id=(0,import_chunk_NKW2J44I.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.
+staff?(0,import_chunk_FTSXWODF.conversationOf)(root.folder,spec):null;return conversation===void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_FTSXWODF.
+requireSpec)(root,id);const what=conversation===void 0?"a conversation":`conversation ${JSON.stringify(conversation)}`;const whose=owner===null?"":` of owner ${owner}`;
+throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find ${what}: no job${whose} in ${root.folder} recorded one`,import_chunk_M5UIDYZS.nextCommands.
+status(root.option))}
 
 },
 "./dir-BIL4NCNY.js": function (module, exports) {
@@ -5560,71 +5597,72 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./doctor-LJML5GKW.js": function (module, exports) {
+"./doctor-BB6BTGCP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_USG2OCHW=load("./chunk-USG2OCHW.js");var import_chunk_SV4EWY53=load(
 "./chunk-SV4EWY53.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_NOXSBKMC=load(
+"./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_NOXSBKMC=load(
 "./chunk-NOXSBKMC.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
 "./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
-"./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");async function diagnose(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id).folder)){const next=(0,
-import_chunk_TEGM7TP5.nextCommand)(root.option,"clean","--yes");return{id,condition:"damaged",problem:"a marker of a live job without a job folder",next,facts:[]}}
-const view=(0,import_chunk_D67XVZNW.inspect)(root.folder,id);const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);return{id,condition,...await problemOf(
-root,view,condition),facts:factsOfJob(view)}}async function diagnoseAll(root){const ids=[...new Set([...(0,import_chunk_HCKID2IT.listActive)(root.folder),...(0,
-import_chunk_HCKID2IT.listJobs)(root.folder)])];const findings=[];for(const id of ids)findings.push(await diagnose(root,id));return findings.filter(finding=>finding.
-problem!==null)}async function problemOf(root,view,condition){const{id,spec,damage}=view;const wait=import_chunk_TEGM7TP5.nextCommands.wait(id,root.option);if(condition===
-"damaged")return{problem:`the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,next:import_chunk_TEGM7TP5.nextCommands.
-status(root.option)};if(spec&&!(0,import_chunk_D67XVZNW.isEnded)(view.state)&&!await(0,import_chunk_35TRZJLG.isGenuine)(spec,(0,import_chunk_35TRZJLG.readKey)())){
-return{problem:"spec.json was changed or written by another user: nothing is started or signaled for this job",next:import_chunk_TEGM7TP5.nextCommands.observe(id,
-root.option)}}if(spec&&!(0,import_chunk_35TRZJLG.findEngine)(spec.engine))return{problem:`it runs on the engine ${spec.engine}, which this release does not know`,
-next:null};const health=(0,import_chunk_N5RLSATX.healthOf)(view,condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??condition,
-next:wait};case"over":case"lost":case"host_restarted":case"never_started":return{problem:`${condition}: the end is not published yet; the next reader in the sam\
-e place does it`,next:wait};case"supervised":case"unseen":return{problem:health.health==="attention"?health.reason??null:null,next:health.health==="attention"?import_chunk_TEGM7TP5.
-nextCommands.observe(id,root.option):null};default:return{problem:null,next:null}}}function factsOfJob(view){const facts=[`state ${view.state.state}`,`worker ${view.
-seen.worker}`,`shim ${view.seen.shim}`];if(view.launch&&view.launch.generation>1)facts.push(`worker replaced ${view.launch.generation-1} time(s)`);if(view.leaseAgeMs!==
-null)facts.push(`last sign of life ${Math.round(view.leaseAgeMs/1e3)} s ago`);if(view.exit)facts.push(`the command ended with exit code ${view.exit.exit_code}`);
-const notice=(0,import_chunk_6TQJ6FPC.failedNotice)(view);if(notice!==null)facts.push(`notifier ${notice}`);if(view.isOtherBoot)facts.push("the machine was rest\
-arted since");return facts}var doctor={name:"doctor",summary:"explain a damaged, stuck or orphaned job; try out one agent CLI",form:"[ID | --backend NAME]",words:{
-min:0,max:1},options:{backend:{kind:"text",value:"NAME",help:"one real round trip with this agent CLI, restricted, in an empty folder (calls its model once)"},...import_chunk_QVGUELI7.
-common},notes:"Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with\
- the reason in the words of the CLI; the CLI may keep that conversation in its own history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend c\
-odex"],async run(context,input){const backend=input.text("backend");if(backend!==void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cann\
-ot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-DTT74PL4.js"));return doctorBackend(context,
-backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&
-word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_HCKID2IT.findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_USG2OCHW.
-surveyHooks)((0,import_chunk_3S6B2MGW.findWorktree)(context.cwd)??context.cwd):[];const broken=hooks.filter(({problem})=>problem!==null);const isWrong=broken.length>
-0||findings.some(finding=>finding.problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.unsuccessful:import_chunk_6PFAPK5K.exitCodes.done;if(input.
-has("json")){return{code,json:{state_folder:root.folder,boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),pid_namespace:(0,import_chunk_5Z3IZCRM.pidNamespace)(),findings,
-hooks}}}const text=[...findings.map(tell),...broken.map(tellHook)].join("\n");return{code,out:`${text===""?`nothing is wrong in ${root.folder}`:text}
+"./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
+"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function diagnose(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.
+jobPaths)(root.folder,id).folder)){const next=(0,import_chunk_M5UIDYZS.nextCommand)(root.option,"clean","--yes");return{id,condition:"damaged",problem:"a marker\
+ of a live job without a job folder",next,facts:[]}}const view=(0,import_chunk_D67XVZNW.inspect)(root.folder,id);const condition=(0,import_chunk_D67XVZNW.conditionOf)(
+view);return{id,condition,...await problemOf(root,view,condition),facts:factsOfJob(view)}}async function diagnoseAll(root){const ids=[...new Set([...(0,import_chunk_HCKID2IT.
+listActive)(root.folder),...(0,import_chunk_HCKID2IT.listJobs)(root.folder)])];const findings=[];for(const id of ids)findings.push(await diagnose(root,id));return findings.
+filter(finding=>finding.problem!==null)}async function problemOf(root,view,condition){const{id,spec,damage}=view;const wait=import_chunk_M5UIDYZS.nextCommands.waitOn(
+id,(0,import_chunk_D67XVZNW.isEnded)(view.state)?null:spec,root.option);if(condition==="damaged")return{problem:`the record is damaged: ${damage}; nothing was d\
+eleted, output and result files are as they were`,next:import_chunk_M5UIDYZS.nextCommands.status(root.option)};if(spec&&!(0,import_chunk_D67XVZNW.isEnded)(view.
+state)&&!await(0,import_chunk_35TRZJLG.isGenuine)(spec,(0,import_chunk_35TRZJLG.readKey)())){return{problem:"spec.json was changed or written by another user: n\
+othing is started or signaled for this job",next:import_chunk_M5UIDYZS.nextCommands.observe(id,root.option)}}if(spec&&!(0,import_chunk_35TRZJLG.findEngine)(spec.
+engine))return{problem:`it runs on the engine ${spec.engine}, which this release does not know`,next:null};const health=(0,import_chunk_F4RDUI7D.healthOf)(view,
+condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??condition,next:wait};case"over":case"lost":case"host_restarted":case"n\
+ever_started":return{problem:`${condition}: the end is not published yet; the next reader in the same place does it`,next:wait};case"supervised":case"unseen":return{
+problem:health.health==="attention"?health.reason??null:null,next:health.health==="attention"?import_chunk_M5UIDYZS.nextCommands.observe(id,root.option):null};default:
+return{problem:null,next:null}}}function factsOfJob(view){const facts=[`state ${view.state.state}`,`worker ${view.seen.worker}`,`shim ${view.seen.shim}`];if(view.
+launch&&view.launch.generation>1)facts.push(`worker replaced ${view.launch.generation-1} time(s)`);if(view.leaseAgeMs!==null)facts.push(`last sign of life ${Math.
+round(view.leaseAgeMs/1e3)} s ago`);if(view.exit)facts.push(`the command ended with exit code ${view.exit.exit_code}`);const notice=(0,import_chunk_6TQJ6FPC.failedNotice)(
+view);if(notice!==null)facts.push(`notifier ${notice}`);if(view.isOtherBoot)facts.push("the machine was restarted since");return facts}var doctor={name:"doctor",
+summary:"explain a damaged, stuck or orphaned job; try out one agent CLI",form:"[ID | --backend NAME]",words:{min:0,max:1},options:{backend:{kind:"text",value:"\
+NAME",help:"one real round trip with this agent CLI, restricted, in an empty folder (calls its model once)"},...import_chunk_DHPTGOEL.common},notes:"Exit codes:\
+ 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words o\
+f the CLI; the CLI may keep that conversation in its own history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){
+const backend=input.text("backend");if(backend!==void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend t\
+ogether");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-2PHKGGV5.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.
+root(input);const isThere=(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(
+root):[await diagnose(root,(0,import_chunk_HCKID2IT.findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_USG2OCHW.surveyHooks)((0,import_chunk_3S6B2MGW.
+findWorktree)(context.cwd)??context.cwd):[];const broken=hooks.filter(({problem})=>problem!==null);const isWrong=broken.length>0||findings.some(finding=>finding.
+problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.unsuccessful:import_chunk_6PFAPK5K.exitCodes.done;if(input.has("json")){return{code,json:{state_folder:root.
+folder,boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),pid_namespace:(0,import_chunk_5Z3IZCRM.pidNamespace)(),findings,hooks}}}const text=[...findings.map(tell),...broken.
+map(tellHook)].join("\n");return{code,out:`${text===""?`nothing is wrong in ${root.folder}`:text}
 `}}};function tell(finding){const lines=[`${finding.id}: ${finding.problem??"nothing is wrong"}`,`  ${finding.facts.join(", ")}`];if(finding.next!==null)lines.push(
 `  next: ${finding.next}`);return lines.join("\n")}function tellHook({host,file,problem,next}){return`hooks of ${host}: ${problem}
   ${file}
-  next: ${(0,import_chunk_TEGM7TP5.nextCommand)([],...next)}`}
+  next: ${(0,import_chunk_M5UIDYZS.nextCommand)([],...next)}`}
 
 },
-"./doctor-backend-DTT74PL4.js": function (module, exports) {
+"./doctor-backend-2PHKGGV5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_SWXOXXMW=load("./chunk-SWXOXXMW.js");
-var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");
-var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_FDMABMWT=load("./chunk-FDMABMWT.js");
-var import_chunk_R55QTULD=load("./chunk-R55QTULD.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");
-var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");
+var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");
+var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_KBSI5QQR=load("./chunk-KBSI5QQR.js");
+var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");
+var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");
 var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");
-var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_4HEP4WCQ=load("./chunk-4HEP4WCQ.js");
+var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_3JBU7YB7=load("./chunk-3JBU7YB7.js");
 var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
-var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");
+var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");
 var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");
 var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
-var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
+var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");
-var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");
+var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");
 var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
 var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
 var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");
@@ -5643,17 +5681,17 @@ import_chunk_FKEDTWPK.holdSignals)();try{const folder=makeTempFolder("job-compan
 root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(root,cwd,part,signals);left=await removeOrName(
 folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){const signal=await signals.
 first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the start`)}function makePart(root,cwd,backend,profile){
-const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_BQOD3SS7.makeStaffPart)({...words,backend,profile,cwd}),
-brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_62DZI7ZE.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",
+const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_4IXXPGGV.makeStaffPart)({...words,backend,profile,cwd}),
+brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_6MNXFWQK.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",
 onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_HPS4WFBD.limits.staffKillGrace.default,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.min,firstOutputMs:null,
-stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_FDMABMWT.cancelJob)(root.folder,id,{owner:null,
+stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_KBSI5QQR.cancelJob)(root.folder,id,{owner:null,
 why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.version??null,profile:part.profile,
 adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,conversation_id:state.conversation?.
 id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_PGEWSQPR.readText)(view.paths.result)??
 ""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);let firstOutputMs=null;const look=()=>{const started=(0,
-import_chunk_4HEP4WCQ.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
+import_chunk_3JBU7YB7.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
 max(0,(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_HPS4WFBD.limits.staffKillGrace.default;const{views:[view]}=await(0,
-import_chunk_R55QTULD.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
+import_chunk_FLY4C3PO.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
 FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
 2e3;for(;;){try{(0,import_chunk_S7M4UBSY.removeTree)(folder);return null}catch{if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return folder;await(0,import_chunk_CL3BCQKO.
 sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_NOXSBKMC.findBackend)(name);const signIn=backend?(0,import_chunk_SWXOXXMW.
@@ -5795,19 +5833,19 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./handback-C24GOU7U.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{tellHandback:()=>tellHandback});module.exports=stdin_exports;var import_chunk_TFOPI4LY=load("./chunk-TFOPI4LY.js");
-var import_chunk_ZINXOWL6=load("./chunk-ZINXOWL6.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");
+"./handback-26JAZ6PS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{tellHandback:()=>tellHandback});module.exports=stdin_exports;var import_chunk_ODS56YZT=load("./chunk-ODS56YZT.js");
+var import_chunk_4JQGVOA5=load("./chunk-4JQGVOA5.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");
 var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");
 var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");
 var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");
 var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
 var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellHandback(claim,progress){const{spec,paths}=claim;if(!spec.handback)return void 0;const folder=new import_chunk_ZINXOWL6.
+var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellHandback(claim,progress){const{spec,paths}=claim;if(!spec.handback)return void 0;const folder=new import_chunk_4JQGVOA5.
 HandbackLook(spec.handback,paths);let isLooking=false;let isOver=false;let lastMs=0;let wholeMs=0;let stamp="";const tell=({news,trouble})=>{if(isOver||!(0,import_chunk_S7M4UBSY.
-exists)(paths.folder))return;for(const one of news)progress.note("handback",(0,import_chunk_TFOPI4LY.handbackEvent)(one),{handback:folder.standing});const{state}=progress;
-const warnings=(0,import_chunk_TFOPI4LY.handbackWarnings)(state.warnings,folder,trouble);const isNews=warnings.length>state.warnings.length;const isFrozen=folder.
+exists)(paths.folder))return;for(const one of news)progress.note("handback",(0,import_chunk_ODS56YZT.handbackEvent)(one),{handback:folder.standing});const{state}=progress;
+const warnings=(0,import_chunk_ODS56YZT.handbackWarnings)(state.warnings,folder,trouble);const isNews=warnings.length>state.warnings.length;const isFrozen=folder.
 standing.frozen;if(isNews||isFrozen!==(state.handback?.frozen??false))progress.change({warnings,handback:folder.standing})};const{dir}=spec.handback;const look=async()=>{
 const facts=await(0,import_chunk_2BIZXMTV.fileFacts)(dir,import_chunk_HPS4WFBD.pathLookMs);const now=facts?`${facts.inode}/${facts.modified_ms}`:"";const isSame=now!==
 ""&&now===stamp&&folder.isSettled;stamp=now;if(isSame&&(0,import_chunk_CL3BCQKO.monotonicMs)()-wholeMs<import_chunk_HPS4WFBD.handbackLook.wholeMs)return;wholeMs=
@@ -5818,13 +5856,13 @@ stop(){isOver=true}}}function noteTrouble({paths},error){try{if((0,import_chunk_
 `)}catch{}}
 
 },
-"./handback-DPRNX6FL.js": function (module, exports) {
+"./handback-3YLGBFWF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackWarnings:()=>handbackWarnings,planHandback:()=>planHandback,takeHandback:()=>takeHandback,undoHandback:()=>undoHandback});
-module.exports=stdin_exports;var import_chunk_ZINXOWL6=load("./chunk-ZINXOWL6.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
-"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+module.exports=stdin_exports;var import_chunk_4JQGVOA5=load("./chunk-4JQGVOA5.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_ZKTYHV7J=load(
+"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
 "./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
@@ -5835,10 +5873,10 @@ module.exports=stdin_exports;var import_chunk_ZINXOWL6=load("./chunk-ZINXOWL6.js
 trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --handback "": it needs the path of a folder');requireReach(staff);const dir=resolveDir(import_node_path.
 default.resolve(place.from,said),said);const odd=new RegExp("[*?[\\]{},!\\\\]|\\p{Cc}","u").exec(dir)?.[0];if(odd!==void 0)throw refused(said,`its path ${show(dir)}\
  holds ${JSON.stringify(odd)}, which agent CLIs do not take as it is`);const fault=placeFault(dir,place);if(fault!==void 0)throw refused(said,fault);return{dir,
-said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,import_chunk_EBISFP3O.liveStaff)(root.folder)).find(spec=>spec.
+said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,import_chunk_4PCFKXRG.liveStaff)(root.folder)).find(spec=>spec.
 handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot take --handback ${show(said)}: job ${rival.id} hands its files back in ${dir}`,
-`name another folder, or wait for that job: ${import_chunk_TEGM7TP5.nextCommands.wait(rival.id,root.option)}`);make(plan);if(resolveDir(dir,said)!==dir)throw refused(
-said,`${dir} leads somewhere else now`);const there=await(0,import_chunk_ZINXOWL6.baselineOf)(dir);if("trouble"in there)throw refused(said,`${dir} cannot be use\
+`name another folder, or wait for that job: ${import_chunk_M5UIDYZS.nextCommands.wait(rival.id,root.option)}`);make(plan);if(resolveDir(dir,said)!==dir)throw refused(
+said,`${dir} leads somewhere else now`);const there=await(0,import_chunk_4JQGVOA5.baselineOf)(dir);if("trouble"in there)throw refused(said,`${dir} cannot be use\
 d: ${there.trouble}`,"name an empty folder");return{dir,baseline:there.baseline}}function undoHandback({dir,isMade}){if(isMade)(0,import_chunk_S7M4UBSY.removeEmptyFolder)(
 dir)}function handbackWarnings(staff){if(staff.brief)return[];const message=`${staff.custom?.name??staff.backend} gets its task as it is: of the hand-back folde\
 r it is told by JOB_HANDBACK alone`;return[{code:"handback_untold",message}]}function requireReach(staff){const backend=(0,import_chunk_NOXSBKMC.findBackend)(staff.
@@ -5866,10 +5904,10 @@ e the work tree"){return new import_chunk_NVPF5LEY.FaultError("preflight",`canno
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),400)}
 
 },
-"./handback-end-YJ4L4LTT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>import_chunk_TFOPI4LY.handbackEvent,handbackWarnings:()=>import_chunk_TFOPI4LY.handbackWarnings,withHandback:()=>import_chunk_TFOPI4LY.
-withHandback});module.exports=stdin_exports;var import_chunk_TFOPI4LY=load("./chunk-TFOPI4LY.js");var import_chunk_ZINXOWL6=load("./chunk-ZINXOWL6.js");var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
+"./handback-end-XPIOZ5L6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>import_chunk_ODS56YZT.handbackEvent,handbackWarnings:()=>import_chunk_ODS56YZT.handbackWarnings,withHandback:()=>import_chunk_ODS56YZT.
+withHandback});module.exports=stdin_exports;var import_chunk_ODS56YZT=load("./chunk-ODS56YZT.js");var import_chunk_4JQGVOA5=load("./chunk-4JQGVOA5.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
 "./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
 "./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -5878,12 +5916,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_TFOPI4LY=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-HMLY3F4A.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_6PFAPK5K=load(
+"./help-BGBU4IH4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_QVGUELI7.
+"./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_DHPTGOEL.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-SEKGNRIE.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-3X2T4I43.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -5899,38 +5937,38 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-WQG55U3C.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_W2PSJVLC=load(
-"./chunk-W2PSJVLC.js");var import_chunk_2QKMNUPH=load("./chunk-2QKMNUPH.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UJEZBA3B=load(
-"./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");async function lookForHook(root,owner,isOver){const live=(0,import_chunk_HCKID2IT.listActive)(root.folder);const unsafe=await findUnsafe(
-root,live,owner,isOver);return tell(root,{unsafe,...findFinished(root.folder,owner,isOver)})}function findFinished(root,owner,isOver){const finished=[];const oldest=(0,
-import_chunk_CL3BCQKO.nowMs)()-import_chunk_HPS4WFBD.hookAgeMs;let opened=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(root).slice(0,import_chunk_HPS4WFBD.
-hookJobs)){if(opened>=import_chunk_HPS4WFBD.hookNamed&&isOver()||finished.length===import_chunk_HPS4WFBD.hookCounted)return{finished,isPart:true};const paths=(0,
-import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;opened+=1;const state=(0,import_chunk_IDC76GR5.readState)(
-paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.parse(state.value.ended_at??"")<oldest)continue;const spec=(0,import_chunk_IDC76GR5.
-readSpec)(paths);if(spec.kind==="ok"&&(0,import_chunk_2QKMNUPH.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{finished,isPart:false}}
-function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){let looks=0;const seen=await(0,
-import_chunk_W2PSJVLC.lookForLive)(root.folder,live,owner,()=>++looks>import_chunk_HPS4WFBD.hookNamed&&isOver());const{jobs,timers,unreadable}=(0,import_chunk_W2PSJVLC.
-judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_W2PSJVLC.isFaulty),...timers.filter(({isFault})=>isFault)];return[...faulty.map(({view})=>view.
-id),...unreadable.map(({id})=>id)]}function tell(root,{finished,isPart,unsafe}){const lines=[];if(finished.length>0){const named=finished.slice(0,import_chunk_HPS4WFBD.
-hookNamed);const least=isPart?"at least ":"";lines.push(`job-companion: ${least}${count(finished,"finished job")} that nobody has collected:`);for(const{id,state}of named)
-lines.push(`- ${id} (${state}): ${import_chunk_TEGM7TP5.nextCommands.result(id,root.option)}`);if(named.length<finished.length)lines.push(`- ${least}${finished.
-length-named.length} more: ${import_chunk_TEGM7TP5.nextCommands.status(root.option)}`)}if(unsafe.length>0){const named=unsafe.slice(0,import_chunk_HPS4WFBD.hookNamed).
-join(", ");const more=unsafe.length>import_chunk_HPS4WFBD.hookNamed?" and others":"";const command=(0,import_chunk_TEGM7TP5.nextCommand)(root.option,"idle-check");
-lines.push(`job-companion: not safe to go idle, because of ${named}${more}. What is missing says: ${command}`)}return lines}function count(list,what){return`${list.
-length} ${what}${list.length===1?"":"s"}`}var hook={name:"hook",summary:"what an agent CLI calls at the end of a turn or with a new prompt",form:"HOST EVENT",words:{
-min:2,max:2},options:{...import_chunk_QVGUELI7.common},notes:`HOST is ${import_chunk_SV4EWY53.hookHosts.join(" or ")}, EVENT ${import_chunk_SV4EWY53.hookEvents.
-join(" or ")}. Reads the host's JSON from stdin and answers in its form: finished jobs that nobody has collected, and live ones for which idle-check would say n\
-o, of JOB_OWNER or else of the worktree; nothing when there is nothing to say. Turned on by "setup --hooks HOST".
+"./hook-VQWFZH7C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_OKCMQHOJ=load(
+"./chunk-OKCMQHOJ.js");var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
+"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
+"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
+"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function lookForHook(root,owner,isOver){const live=(0,import_chunk_HCKID2IT.listActive)(
+root.folder);const unsafe=await findUnsafe(root,live,owner,isOver);return tell(root,{unsafe,...findFinished(root.folder,owner,isOver)})}function findFinished(root,owner,isOver){
+const finished=[];const oldest=(0,import_chunk_CL3BCQKO.nowMs)()-import_chunk_HPS4WFBD.hookAgeMs;let opened=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(
+root).slice(0,import_chunk_HPS4WFBD.hookJobs)){if(opened>=import_chunk_HPS4WFBD.hookNamed&&isOver()||finished.length===import_chunk_HPS4WFBD.hookCounted)return{
+finished,isPart:true};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;opened+=1;const state=(0,
+import_chunk_IDC76GR5.readState)(paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.parse(state.value.ended_at??"")<oldest)continue;const spec=(0,
+import_chunk_IDC76GR5.readSpec)(paths);if(spec.kind==="ok"&&(0,import_chunk_C6GN5D7G.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{
+finished,isPart:false}}function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){
+let looks=0;const seen=await(0,import_chunk_OKCMQHOJ.lookForLive)(root.folder,live,owner,()=>++looks>import_chunk_HPS4WFBD.hookNamed&&isOver());const{jobs,timers,
+unreadable}=(0,import_chunk_OKCMQHOJ.judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_OKCMQHOJ.isFaulty),...timers.filter(({isFault})=>isFault)];
+return[...faulty.map(({view})=>view.id),...unreadable.map(({id})=>id)]}function tell(root,{finished,isPart,unsafe}){const lines=[];if(finished.length>0){const named=finished.
+slice(0,import_chunk_HPS4WFBD.hookNamed);const least=isPart?"at least ":"";lines.push(`job-companion: ${least}${count(finished,"finished job")} that nobody has \
+collected:`);for(const{id,state}of named)lines.push(`- ${id} (${state}): ${import_chunk_M5UIDYZS.nextCommands.result(id,root.option)}`);if(named.length<finished.
+length)lines.push(`- ${least}${finished.length-named.length} more: ${import_chunk_M5UIDYZS.nextCommands.status(root.option)}`)}if(unsafe.length>0){const named=unsafe.
+slice(0,import_chunk_HPS4WFBD.hookNamed).join(", ");const more=unsafe.length>import_chunk_HPS4WFBD.hookNamed?" and others":"";const command=(0,import_chunk_M5UIDYZS.
+nextCommand)(root.option,"idle-check");lines.push(`job-companion: not safe to go idle, because of ${named}${more}. What is missing says: ${command}`)}return lines}
+function count(list,what){return`${list.length} ${what}${list.length===1?"":"s"}`}var hook={name:"hook",summary:"what an agent CLI calls at the end of a turn or\
+ with a new prompt",form:"HOST EVENT",words:{min:2,max:2},options:{...import_chunk_DHPTGOEL.common},notes:`HOST is ${import_chunk_SV4EWY53.hookHosts.join(" or ")}\
+, EVENT ${import_chunk_SV4EWY53.hookEvents.join(" or ")}. Reads the host's JSON from stdin and answers in its form: finished jobs that nobody has collected, and\
+ live ones for which idle-check would say no, of JOB_OWNER or else of the worktree; nothing when there is nothing to say. Turned on by "setup --hooks HOST".
 Exit codes: always 0, within 200 ms, whatever goes wrong. It never holds up the host and changes nothing.`,examples:["hook claude Stop","hook codex UserPromptSu\
 bmit"],async run(context,input){const event=eventOf(input);const bytes=await context.readStdinWithin(import_chunk_HPS4WFBD.hookInputBytes,Math.max(import_chunk_HPS4WFBD.
 hookLeastMs,leftMs())/2);const told=(0,import_chunk_SV4EWY53.readHookInput)(bytes?.toString("utf8")??"");if(told.isAgain)return{code:import_chunk_6PFAPK5K.exitCodes.
@@ -6097,36 +6135,36 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./idle-check-BGNNYGET.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_W2PSJVLC=load("./chunk-W2PSJVLC.js");var import_chunk_XFBNWBRB=load(
-"./chunk-XFBNWBRB.js");var import_chunk_SORAHACW=load("./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_QVGUELI7=load(
-"./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_N5RLSATX=load(
-"./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
-"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var faultWords={dead:"it was killed",stopped:"it is stopped (SIGSTOP, Ctrl-Z?): not\
-hing wakes it",unseen:"it is in another pid namespace and cannot be seen from here",stranger:"the process of that pid is no wait",over:"its patience is over"};function faultOf({
-fault}){return fault===null?"it counts":faultWords[fault]}function waiterWords({kind,identity,ids,mode}){const name=kind==="foreground"?`watch --foreground ${identity.
-pid}`:`wait ${identity.pid}`;return ids.length>1?`${name} (--${mode} of ${ids.length} jobs)`:name}function deliveryWords(deliveries){const{waiters,notifier}=deliveries;
-const held=waiters.map(one=>`${waiterWords(one)}${one.leftMs===null?"":`, ${left(one.leftMs)} left`}`);if(notifier)held.push(`notifier, started by worker ${notifier.
-pid}`);return held.length>0?few(held):["none",...whyNone(deliveries)].join("; ")}function whyNone({idle,notifierFault,unread}){const why=idle.map(one=>`${waiterWords(
-one)}: ${faultOf(one)}`);if(notifierFault!==null)why.push(`notifier: ${notifierFault}`);if(unread!==null)why.push(`its waiters cannot be read: ${(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(unread),200)}`);return why.length>0?[few(why)]:[]}function few(texts){const more=texts.length-3;return more>0?`${texts.
-slice(0,3).join("; ")}; and ${more} more`:texts.join("; ")}function backstopWords(backstop){if(!backstop)return"none";return backstop.by==="wait"?`wait ${backstop.
-pid} gives up in ${left(backstop.leftMs)}`:`${backstop.id}, due in ${left(backstop.leftMs)}`}function left(ms){return ms<12e4?(0,import_chunk_UNGYPAP3.formatDuration)(
-Math.max(1e3,Math.floor(ms/1e3)*1e3)):(0,import_chunk_UNGYPAP3.formatAge)(ms)}function idlePage(report,owner,option){const{jobs,timers,unreadable,uncollected}=report;
-const blocks=[...unreadable.map(one=>[`${one.id}  cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.reason),200)}`,`  \
-see:      ${import_chunk_TEGM7TP5.nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_W2PSJVLC.isFaulty).map(faultyBlock),...timers.filter(({
-isFault})=>isFault).map(timerBlock),...jobs.filter(job=>!(0,import_chunk_W2PSJVLC.isFaulty)(job)).map(jobLines),...timers.filter(({isFault})=>!isFault).map(timerBlock)];
-const head=[...(0,import_chunk_XFBNWBRB.wrap)(answerOf(report,owner),80),`now ${(0,import_chunk_CL3BCQKO.isoNow)()}`];if(owner===null&&[...jobs,...timers].some(
-one=>one.owner!==null))head.push("these are everybody's jobs; for those of one owner: idle-check --owner NAME");if(report.next!==null)head.push("one command for\
- all of it (to be left running in the background):",`  ${report.next}`);const foot=collectLines(uncollected,report.isMore,option);return`${[...head,...fitted(blocks,
-import_chunk_HPS4WFBD.idleLines-head.length-foot.length),...foot].join("\n")}
+"./idle-check-5BDDENVU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_OKCMQHOJ=load("./chunk-OKCMQHOJ.js");var import_chunk_XFBNWBRB=load(
+"./chunk-XFBNWBRB.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_DHPTGOEL=load(
+"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var faultWords={dead:"it was \
+killed",stopped:"it is stopped (SIGSTOP, Ctrl-Z?): nothing wakes it",unseen:"it is in another pid namespace and cannot be seen from here",stranger:"the process \
+of that pid is no wait",over:"its patience is over"};function faultOf({fault}){return fault===null?"it counts":faultWords[fault]}function waiterWords({kind,identity,
+ids,mode}){const name=kind==="foreground"?`watch --foreground ${identity.pid}`:`wait ${identity.pid}`;return ids.length>1?`${name} (--${mode} of ${ids.length} j\
+obs)`:name}function deliveryWords(deliveries){const{waiters,notifier}=deliveries;const held=waiters.map(one=>`${waiterWords(one)}${one.leftMs===null?"":`, ${left(
+one.leftMs)} left`}`);if(notifier)held.push(`notifier, started by worker ${notifier.pid}`);return held.length>0?few(held):["none",...whyNone(deliveries)].join("\
+; ")}function whyNone({idle,notifierFault,unread}){const why=idle.map(one=>`${waiterWords(one)}: ${faultOf(one)}`);if(notifierFault!==null)why.push(`notifier: ${notifierFault}`);
+if(unread!==null)why.push(`its waiters cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(unread),200)}`);return why.length>
+0?[few(why)]:[]}function few(texts){const more=texts.length-3;return more>0?`${texts.slice(0,3).join("; ")}; and ${more} more`:texts.join("; ")}function backstopWords(backstop){
+if(!backstop)return"none";return backstop.by==="wait"?`wait ${backstop.pid} gives up in ${left(backstop.leftMs)}`:`${backstop.id}, due in ${left(backstop.leftMs)}`}
+function left(ms){return ms<12e4?(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.floor(ms/1e3)*1e3)):(0,import_chunk_UNGYPAP3.formatAge)(ms)}function idlePage(report,owner,option){
+const{jobs,timers,unreadable,uncollected}=report;const blocks=[...unreadable.map(one=>[`${one.id}  cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(one.reason),200)}`,`  see:      ${import_chunk_M5UIDYZS.nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_OKCMQHOJ.isFaulty).map(
+faultyBlock),...timers.filter(({isFault})=>isFault).map(timerBlock),...jobs.filter(job=>!(0,import_chunk_OKCMQHOJ.isFaulty)(job)).map(jobLines),...timers.filter(
+({isFault})=>!isFault).map(timerBlock)];const head=[...(0,import_chunk_XFBNWBRB.wrap)(answerOf(report,owner),80),`now ${(0,import_chunk_CL3BCQKO.isoNow)()}`];if(owner===
+null&&[...jobs,...timers].some(one=>one.owner!==null))head.push("these are everybody's jobs; for those of one owner: idle-check --owner NAME");if(report.next!==
+null)head.push("one command for all of it (to be left running in the background):",`  ${report.next}`);const foot=collectLines(uncollected,report.isMore,option);
+return`${[...head,...fitted(blocks,import_chunk_HPS4WFBD.idleLines-head.length-foot.length),...foot].join("\n")}
 `}function answerOf(report,owner){const{jobs,timers,unreadable}=report;const whose=owner===null?"":` (owner ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(owner),60).replace(/\s+/g," ")})`;if(report.isSafe){if(jobs.length+timers.length===0)return`safe to go idle: nothing is live${whose}`;if(jobs.length===
 0)return`safe to go idle: ${timers.length} timer armed, and somebody is there for it${whose}`;const each=jobs.length===1?"it has":"each has";return`safe to go i\
@@ -6144,62 +6182,62 @@ ention"?"!":""}${place}`,owner),...below("delivery",deliveryWords(deliveries)),.
 view,owner,deliveries,isDelivered,isExtra,next}){const idle=`${deliveryWords(deliveries)}: it wakes nobody, and is no backstop`;return[headLine(view,"armed",owner),
 ...below("delivery",isDelivered?deliveryWords(deliveries):idle),...isExtra?below("backstop","one too many: another timer of this owner is armed"):[],...next===null?
 []:[`  ${isExtra?"cancel: ":"arm it: "}  ${next}`]]}function headLine(view,word,owner){const whose=owner===null?"":`  (${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_SORAHACW.whatOf)(view)}`,
+plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_AKN4DB5J.whatOf)(view)}`,
 80)}function below(label,text){const lines=(0,import_chunk_XFBNWBRB.wrap)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),68);return lines.map((line,at)=>`\
   ${(at===0?`${label}:`:"").padEnd(10)}${line}`)}function fitted(blocks,room){const lines=[];for(const[at,block]of blocks.entries()){if(at>0&&lines.length+block.
 length+2>room){lines.push("",`and ${count(blocks.length-at,"more job")}; see idle-check --json`);break}lines.push("",...block)}return lines}function collectLines(views,isMore,option){
 const[newest]=views;if(!newest)return[];const number=`${views.length}${isMore?" or more":""}`;const lines=views.slice(0,3).map(({id,state,spec})=>`  ${id}  ${spec?.
 timer&&state.state==="running"?"due":state.state}`);const rest=views.length>3?[`  and ${views.length-3}${isMore?" or more":""} others`]:[];return["",`finished, \
-and collected by nobody: ${number}`,...lines,...rest,`  ${import_chunk_TEGM7TP5.nextCommands.result(newest.id,option)}`]}function count(number,what){return`${number}\
+and collected by nobody: ${number}`,...lines,...rest,`  ${import_chunk_M5UIDYZS.nextCommands.result(newest.id,option)}`]}function count(number,what){return`${number}\
  ${what}${number===1?"":"s"}`}function idleDocument(report,owner,root){const head={now:(0,import_chunk_CL3BCQKO.isoNow)(),state_folder:root.folder,owner:owner===
 null?null:short(owner),safe:report.isSafe,reason:answerOf(report,owner),next:report.next};const lists=[["unreadable",report.unreadable.map(one=>({id:one.id,reason:short(
-one.reason),next:import_chunk_TEGM7TP5.nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_W2PSJVLC.isFaulty)(
-b))-Number((0,import_chunk_W2PSJVLC.isFaulty)(a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(
+one.reason),next:import_chunk_M5UIDYZS.nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_OKCMQHOJ.isFaulty)(
+b))-Number((0,import_chunk_OKCMQHOJ.isFaulty)(a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(
 view,root.option))]];return{...head,...fitted2(lists,import_chunk_HPS4WFBD.idleBytes-JSON.stringify(head).length-400),uncollected_more:report.isMore}}function fitted2(lists,room){
 const shown={};const omitted={};let left2=room;for(const[name,rows]of lists){const taken=[];for(const row of rows){left2-=Buffer.byteLength(JSON.stringify(row))+
 1;if(left2<0)break;taken.push(row)}shown[name]=taken;omitted[name]=rows.length-taken.length}return{...shown,omitted}}function jobRow({view,owner,deliveries,trouble,
 backstop,missing,next,mend}){return{...whoIs(view,owner),missing,...deliveryRow(deliveries),backstop:backstop&&{by:backstop.by,pid:backstop.pid,id:backstop.id,left_ms:backstop.
 leftMs},attention:trouble&&{cause:trouble.cause,reason:short(trouble.reason)},next,mend}}function timerRow({view,owner,deliveries,isExtra,isFault,isDelivered,next}){
-return{...whoIs(view,owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_W2PSJVLC.dueOf)(view)-(0,import_chunk_CL3BCQKO.nowMs)()),
+return{...whoIs(view,owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_OKCMQHOJ.dueOf)(view)-(0,import_chunk_CL3BCQKO.nowMs)()),
 delivered:isDelivered,extra:isExtra,fault:isFault,...deliveryRow(deliveries),next}}function whoIs(view,owner){const{spec,state}=view;return{id:view.id,owner:owner===
 null?null:short(owner),kind:spec?.kind??null,label:spec?.label?short(spec.label):null,state:state.state,health:state.health}}function deliveryRow({waiters,idle,
 notifier,notifierFault,unread}){const not=idle.slice(0,5).map(one=>({by:one.kind,pid:one.identity.pid,why:one.fault,reason:faultOf(one)}));return{delivery:[...waiters.
 slice(0,5).map(waiterRow),...notifier?[{by:"notifier",pid:notifier.pid}]:[]],not_counted:[...not,...notifierFault===null?[]:[{by:"notifier",pid:null,why:"notifi\
 er",reason:notifierFault}],...unread===null?[]:[{by:null,pid:null,why:"unread",reason:short(unread)}]]}}function waiterRow({kind,identity,ids,mode,until,since,leftMs,
 endsAt,isOrphan}){return{by:kind,pid:identity.pid,jobs:ids.length,mode,until:until.slice(0,5).map(short),since,ends_at:endsAt,left_ms:leftMs,orphan:isOrphan}}function uncollectedRow({
-id,state},option){return{id,state:state.state,ended_at:state.ended_at,next:import_chunk_TEGM7TP5.nextCommands.result(id,option)}}function short(text){return(0,import_chunk_LXK2ZILE.
+id,state},option){return{id,state:state.state,ended_at:state.ended_at,next:import_chunk_M5UIDYZS.nextCommands.result(id,option)}}function short(text){return(0,import_chunk_LXK2ZILE.
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(text),200)}var idleCheck={name:"idle-check",summary:"may the caller go idle now: who delivers each live job, and wh\
-at stands behind",form:"[--owner NAME]",words:{min:0,max:0},options:{owner:{kind:"text",value:"NAME",help:"whose jobs (default: JOB_OWNER, else everybody)"},...import_chunk_QVGUELI7.
+at stands behind",form:"[--owner NAME]",words:{min:0,max:0},options:{owner:{kind:"text",value:"NAME",help:"whose jobs (default: JOB_OWNER, else everybody)"},...import_chunk_DHPTGOEL.
 common},notes:"Delivery: a wait (or watch --foreground) that lives, is not stopped and has patience left, or a notifier whose worker lives. Backstop: the finite\
  --timeout of such a wait, or an armed timer of the same owner that somebody waits for.\nExit codes: 0 every live job has a live delivery and exactly one backsto\
 p per window (also when nothing is live); 3 something is missing, with the command that arms it; 1 this command is at fault.\nIt looks and changes nothing. Start\
  the waits first (in the background), run this as the last thing before going idle.",examples:["idle-check","idle-check --owner builder --json"],async run(context,input){
 const root=context.root(input);if(!(0,import_chunk_CO45A6DL.checkRoot)(root.folder)&&root.option.length>0){throw new import_chunk_NVPF5LEY.FaultError("state_unu\
 sable",`cannot say whether going idle is safe: there is no state folder ${root.folder}`,"name the folder of the jobs, or leave --state-dir and JOB_STATE_DIR out")}
-const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const report=await(0,import_chunk_W2PSJVLC.judgeIdle)(root.folder,owner,root.option);
+const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const report=await(0,import_chunk_OKCMQHOJ.judgeIdle)(root.folder,owner,root.option);
 const code=report.isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,
 owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-6SAF2FZI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_YVOJJNLP=load("./chunk-YVOJJNLP.js");var import_chunk_SODVMEVW=load(
-"./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_EIOTDO57=load(
-"./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
-"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
-"./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
+"./implement-LRG6ZDBS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_J7RZDX3B=load("./chunk-J7RZDX3B.js");var import_chunk_WRNWUPWY=load(
+"./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_YXKLEYXH=load(
+"./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
+"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
 "./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
-"./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_YVOJJNLP.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_J7RZDX3B.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -6258,9 +6296,9 @@ mayAct});module.exports=stdin_exports;var import_chunk_UJEZBA3B=load("./chunk-UJ
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./notify-RVXC46QK.js": function (module, exports) {
+"./notify-EI35B6KK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{makeNotifier:()=>makeNotifier,runNotify:()=>runNotify});module.exports=stdin_exports;var import_chunk_YWT4S4VF=load(
-"./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load(
+"./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OIUJ5BRI=load(
 "./chunk-OIUJ5BRI.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -6286,8 +6324,9 @@ output}}}function withoutUs(text,claim){const[first="",...rest]=text.split(`${cl
 id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label??null,state:state.state,health:state.health,attention_kind:state.attention_kind,
 reason:reasonOf(event,state.error),exit_code:state.exit_code,error:state.error,warnings:state.warnings.slice(0,5),event:{...event,type:event.type,seq:event.seq??
 state.seq}};const timer=spec?.timer?{due_at:spec.timer.due_at,slot:spec.timer.slot,message:spec.timer.message}:void 0;return`${JSON.stringify({...(0,import_chunk_LXK2ZILE.
-plainValue)(facts,import_chunk_HPS4WFBD.excerptBytes*2),...timer?{timer}:{},result_path:paths.result,at:(0,import_chunk_CL3BCQKO.isoNow)(),next:{wait:import_chunk_TEGM7TP5.
-nextCommands.wait(id,option),result:import_chunk_TEGM7TP5.nextCommands.result(id,option),observe:import_chunk_TEGM7TP5.nextCommands.observe(id,option)}})}
+plainValue)(facts,import_chunk_HPS4WFBD.excerptBytes*2),...timer?{timer}:{},result_path:paths.result,at:(0,import_chunk_CL3BCQKO.isoNow)(),next:{wait:import_chunk_M5UIDYZS.
+nextCommands.waitOn(id,(0,import_chunk_D67XVZNW.isEnded)(state)?null:spec,option,event.type==="handback"?event.seq??null:null),result:import_chunk_M5UIDYZS.nextCommands.
+result(id,option),observe:import_chunk_M5UIDYZS.nextCommands.observe(id,option)}})}
 `}function reasonOf(event,error){if(typeof event.reason==="string")return event.reason;return error?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 error.message),import_chunk_HPS4WFBD.excerptBytes*2):null}function makeNotifier(job){let round=Promise.resolve();let after=0;const send=append=>{round=round.then(
 async()=>{after=await sendAll(job,after,append)});return round};return{wake:append=>void send(append).catch(()=>void 0),finish:()=>send(void 0)}}async function runNotify(root,id){
@@ -6359,18 +6398,18 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observation-QFP6FKSZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_YNSBH5VP.observation});module.exports=stdin_exports;var import_chunk_YNSBH5VP=load("./\
-chunk-YNSBH5VP.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("\
-./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
-"./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");
+"./observation-527XAMLG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_QLWHBYJ3.observation});module.exports=stdin_exports;var import_chunk_QLWHBYJ3=load("./\
+chunk-QLWHBYJ3.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("\
+./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_3GM77A5D=load(
+"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./owed-notice-U5SVRF7H.js": function (module, exports) {
@@ -6438,9 +6477,9 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./queue-care-JEANIQQW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_33Q35DFL=load("./chunk-33Q35DFL.js");
-var import_chunk_AUYFKQIX=load("./chunk-AUYFKQIX.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");
+"./queue-care-U766B3R3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_S57K6EM3=load("./chunk-S57K6EM3.js");
+var import_chunk_AUYFKQIX=load("./chunk-AUYFKQIX.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");
 var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
 var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");
 var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");
@@ -6448,39 +6487,50 @@ var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=
 var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){
-if((0,import_chunk_33Q35DFL.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)
-return isChanged;for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_CUMVFVM3.isSettleable)(
-condition))continue;const now=await unlessGone(()=>(0,import_chunk_CUMVFVM3.refresh)(root,id));if(now&&(0,import_chunk_CUMVFVM3.isSettleable)((0,import_chunk_D67XVZNW.
+if((0,import_chunk_S57K6EM3.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)
+return isChanged;for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_NPTTVLI2.isSettleable)(
+condition))continue;const now=await unlessGone(()=>(0,import_chunk_NPTTVLI2.refresh)(root,id));if(now&&(0,import_chunk_NPTTVLI2.isSettleable)((0,import_chunk_D67XVZNW.
 conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_AUYFKQIX.
 attachWorker)((0,import_chunk_D67XVZNW.inspect)(root,id),view=>(0,import_chunk_D67XVZNW.conditionOf)(view)==="unclaimed");return(0,import_chunk_D67XVZNW.inspect)(
 root,id)});return!now||(0,import_chunk_D67XVZNW.conditionOf)(now)!=="unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof
 import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}
 
 },
-"./queue-note-447246AV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_33Q35DFL=load(
-"./chunk-33Q35DFL.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./queue-note-4K2363YR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_S57K6EM3=load(
+"./chunk-S57K6EM3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
 "./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function queueNoteOf(root,spec){if(spec.kind==="timer")return{facts:{},line:"queue:   none: a timer is armed at once, --max-live do\
-es not count for it"};if(!(0,import_chunk_35TRZJLG.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_33Q35DFL.lookAtQueue)(root,
-spec,(0,import_chunk_33Q35DFL.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_35TRZJLG.readTurn)((0,import_chunk_VQZH6OHM.jobPaths)(
+es not count for it"};if(!(0,import_chunk_35TRZJLG.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_S57K6EM3.lookAtQueue)(root,
+spec,(0,import_chunk_S57K6EM3.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_35TRZJLG.readTurn)((0,import_chunk_VQZH6OHM.jobPaths)(
 root,spec.id),spec.id))return{facts:{queue:null},line:`queue:   its turn is now (at most ${max_live} at a time)`};if(place+atWork.length<=max_live)return{facts:{
 queue:null},line:`queue:   a place is free (at most ${max_live} at a time)`};const before=ahead.at(-1);const behind=before?[before]:atWork.slice(0,import_chunk_HPS4WFBD.
 queueNamed).map(({id})=>id);const seen={place,live:atWork.length,max_live,behind};return{facts:{queue:seen},line:`queued:  ${(0,import_chunk_T4JNAPAO.queueWords)(
 seen)}`}}
 
 },
-"./reconcile-2CM6WLA5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_GXPRB3NC=load(
-"./chunk-GXPRB3NC.js");var import_chunk_2QKMNUPH=load("./chunk-2QKMNUPH.js");var import_chunk_SORAHACW=load("./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load(
-"./chunk-BIGKSKYM.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_ZKTYHV7J=load(
+"./reconcile-AHTCT3MQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_NPTTVLI2.isSettleable,isUnasked:()=>import_chunk_NPTTVLI2.isUnasked,refresh:()=>import_chunk_NPTTVLI2.
+refresh,refreshAttached:()=>import_chunk_NPTTVLI2.refreshAttached,refreshUnasked:()=>import_chunk_NPTTVLI2.refreshUnasked});module.exports=stdin_exports;var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");
+
+},
+"./reconcile-X2LSCN4Z.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_JUYE675T=load(
+"./chunk-JUYE675T.js");var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load(
+"./chunk-5PLGUTI6.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load(
+"./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
+"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -6514,10 +6564,10 @@ n`)}function isLook(value){if(typeof value!=="object"||value===null)return false
 every(one=>Number.isSafeInteger(one)&&one>=0))return false;return typeof boot_id==="string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value===
 "string"&&value.length<80&&(0,import_chunk_V5ZZ3YHA.isId)(value.split(":")[0]??"")}async function lookAround(root,owner,given){const now=(0,import_chunk_CL3BCQKO.
 nowMs)();const looks=await readLooks(root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const{ids,older}=findJobs(root.folder,
-owner,start.since);const fired=[];const changes=[];const open=[];for(const id of ids){for(const view of await(0,import_chunk_2QKMNUPH.tryView)(root.folder,id)){
-if(!(0,import_chunk_2QKMNUPH.isOwnedBy)(view.spec,owner)&&view.spec!==null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());
-fired.push(...told2.fired.map(one=>({...one,view,late:(0,import_chunk_GXPRB3NC.lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_D67XVZNW.
-isEnded)(view.state)||view.damage!==null)open.push((0,import_chunk_GXPRB3NC.outstanding)(view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[
+owner,start.since);const fired=[];const changes=[];const open=[];for(const id of ids){for(const view of await(0,import_chunk_C6GN5D7G.tryView)(root.folder,id)){
+if(!(0,import_chunk_C6GN5D7G.isOwnedBy)(view.spec,owner)&&view.spec!==null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());
+fired.push(...told2.fired.map(one=>({...one,view,late:(0,import_chunk_JUYE675T.lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_D67XVZNW.
+isEnded)(view.state)||view.damage!==null)open.push((0,import_chunk_JUYE675T.outstanding)(view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[
 ...fired,...changes];const newest=Math.max(start.since,...told.map(one=>Math.floor(one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(
 newest,now-import_chunk_HPS4WFBD.wakeLagMs));const keys=[...start.told,...told.filter(one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.
 folder,owner,{seq:nextSeq,told:[...new Set(keys)]});const shown=new Set(fired.map(one=>one.id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(
@@ -6540,16 +6590,16 @@ exists)(paths.marker)||(0,import_chunk_S7M4UBSY.exists)(paths.collected)||!isOf(
 return state.kind==="ok"&&unread.includes(state.value.state)})}function firedWords(fired){if(fired.wake!=="terminal")return`${fired.wake}${fired.count>1?` (${countWords(
 fired)})`:""}: ${eventsWords(fired)}`;const{state,spec}=fired.view;const word=spec?.timer&&state.state==="done"?"due":state.state;const facts=[word,state.exit_code===
 null||state.exit_code===0?null:`exit ${state.exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)}`,
-state.warnings.length===0?null:`${state.warnings.length} warnings`];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_SORAHACW.whatOf)(
+state.warnings.length===0?null:`${state.warnings.length} warnings`];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_AKN4DB5J.whatOf)(
 fired.view),120)}`}function countWords({wake,count,events}){if(wake!=="handback")return`${count} of them, the newest`;return count>events.length?`${count} files\
 , the newest`:`${count} files`}function eventsWords({events,wake}){if(wake==="handback")return events.map(event=>eventWords(event)).join(", ");return events.length===
 0?"":eventWords(events.at(-1))}function eventWords(event){const{name,reason,message,evidence,word}=event;const said=event.type==="handback"?[name]:[reason,message,
 evidence,word];return line(said.find(one=>typeof one==="string"&&one.trim()!=="")??event.type,120)}function nextOfFired(fired,root){const{wake,late,view,id}=fired;
-if(wake==="handback")return late?.kind==="duplicate"?null:readFiles(fired);if(late!==null)return null;if(wake!=="terminal")return import_chunk_TEGM7TP5.nextCommands.
-observe(id,root.option);const isReminder=view.spec?.timer&&view.state.state==="done"&&view.state.error===null;return isReminder?null:import_chunk_TEGM7TP5.nextCommands.
+if(wake==="handback")return late?.kind==="duplicate"?null:readFiles(fired);if(late!==null)return null;if(wake!=="terminal")return import_chunk_M5UIDYZS.nextCommands.
+observe(id,root.option);const isReminder=view.spec?.timer&&view.state.state==="done"&&view.state.error===null;return isReminder?null:import_chunk_M5UIDYZS.nextCommands.
 result(id,root.option)}function readFiles({events,view}){const dir=view.spec?.handback?.dir;const names=events.map(({name})=>name).filter(name=>typeof name==="s\
-tring"&&(0,import_chunk_JXOSR2SG.isHandback)(name));if(typeof dir!=="string"||names.length===0)return null;return(0,import_chunk_GEPPUING.quoteWords)(["cat",...new Set(
-names.map(name=>`${dir}/${name}`))])}function subjectWords({view}){return line((0,import_chunk_SORAHACW.whatOf)(view),120)}function standingWords(one){const{view,
+tring"&&(0,import_chunk_4QTDUFVE.isHandback)(name));if(typeof dir!=="string"||names.length===0)return null;return(0,import_chunk_GEPPUING.quoteWords)(["cat",...new Set(
+names.map(name=>`${dir}/${name}`))])}function subjectWords({view}){return line((0,import_chunk_AKN4DB5J.whatOf)(view),120)}function standingWords(one){const{view,
 health,worker,lastEventMs,queue,leftMs}=one;const timer=view.spec?.timer;const facts=[one.condition==="damaged"?"damaged":view.state.state,queue===null?null:queueWords(
 queue),timer?`due ${(0,import_chunk_Z6IJVKG2.dueWords)(timer).split(", ").at(-1)}`:queue?null:health.health,`${(0,import_chunk_UNGYPAP3.formatAge)(one.ageMs)} o\
 ld`,leftMs===null||timer?null:`${(0,import_chunk_UNGYPAP3.formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,lastEventMs===null?
@@ -6566,8 +6616,8 @@ localOf)(nowMs2),owner:owner===null?null:(0,import_chunk_LXK2ZILE.excerpt)((0,im
 null?null:{at:(0,import_chunk_CL3BCQKO.isoOf)(last.at_ms),age_ms:Math.max(0,nowMs2-last.at_ms)},since:seen.since,next_seq:nextSeq,is_stored:seen.isKept,restarts:{
 host:seen.restarted,clock_set_back_ms:seen.setBackMs,since_in_the_future:seen.isBeyond,workers:seen.changes.slice(-listAtMost).map(({id,type,count,atMs})=>({id,
 type,count,at:(0,import_chunk_CL3BCQKO.isoOf)(atMs)})),lost:seen.lost.slice(-listAtMost)},fired,outstanding:open,not_read:{count:seen.uncollected.length,newest:seen.
-uncollected.slice(0,5)},left_out:{fired:seen.fired.length-fired.length,outstanding:seen.outstanding.length-open.length,older:seen.older},next:{reconcile:(0,import_chunk_TEGM7TP5.
-nextCommand)(root.option,"reconcile",...whose,"--since",String(nextSeq)),status:(0,import_chunk_TEGM7TP5.nextCommand)(root.option,"status",...whose)}}}var listAtMost=10;
+uncollected.slice(0,5)},left_out:{fired:seen.fired.length-fired.length,outstanding:seen.outstanding.length-open.length,older:seen.older},next:{reconcile:(0,import_chunk_M5UIDYZS.
+nextCommand)(root.option,"reconcile",...whose,"--since",String(nextSeq)),status:(0,import_chunk_M5UIDYZS.nextCommand)(root.option,"status",...whose)}}}var listAtMost=10;
 function firedRow(one,root){const{view,late,wake}=one;return{at:(0,import_chunk_CL3BCQKO.isoOf)(one.atMs),id:one.id,kind:view.spec?.kind??null,wake,count:one.count,
 state:view.state.state,error_code:view.state.error?.code??null,what:line(firedWords(one),240),late:late===null?null:{kind:late.kind,words:line(late.words,200)},
 next:nextOfFired(one,root)}}function openRow(one){const{view,health,queue}=one;return{id:view.id,kind:view.spec?.kind??null,what:subjectWords(one),state:view.state.
@@ -6594,35 +6644,24 @@ const next=nextOfFired(one,root);return[cut(`  ${`${(0,import_chunk_UNGYPAP3.for
 late===null?[]:[cut(`    ${one.late.kind==="replaced"?"late":one.late.kind}: ${one.late.words}`)],...next===null?[]:[`    ${next}`]]}function footOf(seen,root,fired,open){
 const{owner,nextSeq,uncollected,older,isKept}=seen;const whose=owner===null?[]:["--owner",owner];const left=[fired>0?`${fired} that fired`:null,open>0?`${open} \
 outstanding`:null,older>0?`${older} older ones`:null].filter(one=>one!==null);const unread2=uncollected.length;return[...unread2===0?[]:[`ended earlier and not \
-read yet: ${unread2}; the newest with`,`    ${import_chunk_TEGM7TP5.nextCommands.result(uncollected[0],root.option)}`],...left.length===0?[]:[`left out: ${left.
-join(", ")}; see`,`    ${(0,import_chunk_TEGM7TP5.nextCommand)(root.option,"status",...whose)}`],isKept||!seen.isThere?"next time:":"next time (where this look \
-stood could not be stored: give the number):",`    ${(0,import_chunk_TEGM7TP5.nextCommand)(root.option,"reconcile",...whose,"--since",String(nextSeq))}`]}function fit(entries,rows){
+read yet: ${unread2}; the newest with`,`    ${import_chunk_M5UIDYZS.nextCommands.result(uncollected[0],root.option)}`],...left.length===0?[]:[`left out: ${left.
+join(", ")}; see`,`    ${(0,import_chunk_M5UIDYZS.nextCommand)(root.option,"status",...whose)}`],isKept||!seen.isThere?"next time:":"next time (where this look \
+stood could not be stored: give the number):",`    ${(0,import_chunk_M5UIDYZS.nextCommand)(root.option,"reconcile",...whose,"--since",String(nextSeq))}`]}function fit(entries,rows){
 let left=rows;const at=entries.findIndex(entry=>{left-=rowsOf(entry);return left<0});return at<0?entries:entries.slice(0,at)}function rowsOf(lines){return lines.
 reduce((sum,one)=>sum+Math.max(1,Math.ceil((0,import_chunk_BOPSRWHI.widthOf)(one)/import_chunk_HPS4WFBD.wakePage.columns)),0)}function cut(text){return(0,import_chunk_BOPSRWHI.
 cutToWidth)(text,import_chunk_HPS4WFBD.wakePage.columns)}var reconcile={name:"reconcile",summary:"the page for a caller that has just been woken: what fired, wh\
 at is outstanding, what comes next",form:"[--owner NAME] [--since SEQ]",words:{min:0,max:0},options:{owner:{kind:"text",value:"NAME",help:"whose jobs (default: \
 JOB_OWNER, else everybody)"},since:{kind:"count",value:"SEQ",range:{default:0,min:0,max:999999999999999},help:"what fired after this number, which an earlier re\
-concile gave; 0 is all (default: where the last one of this owner stood)"},...import_chunk_QVGUELI7.common},notes:"Nothing is consumed: the same number gives th\
+concile gave; 0 is all (default: where the last one of this owner stood)"},...import_chunk_DHPTGOEL.common},notes:"Nothing is consumed: the same number gives th\
 e same again. Settles jobs that are provably over, as status does; starts nothing.",examples:["reconcile","reconcile --owner builder","reconcile --since 1767225\
 600000 --json"],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.
 variables.owner()??null;const seen=await lookAround(root,owner,input.count("since")??null);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,
 json:wakeDocument(seen,root)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./reconcile-S6ZKSG4R.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_CUMVFVM3.isSettleable,isUnasked:()=>import_chunk_CUMVFVM3.isUnasked,refresh:()=>import_chunk_CUMVFVM3.
-refresh,refreshAttached:()=>import_chunk_CUMVFVM3.refreshAttached,refreshUnasked:()=>import_chunk_CUMVFVM3.refreshUnasked});module.exports=stdin_exports;var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");
-
-},
-"./registry-SEKGNRIE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_6CACEHIK.commandNames,loadCommand:()=>import_chunk_6CACEHIK.loadCommand});module.exports=
-stdin_exports;var import_chunk_6CACEHIK=load("./chunk-6CACEHIK.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-3X2T4I43.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_DDBTD36G.commandNames,loadCommand:()=>import_chunk_DDBTD36G.loadCommand});module.exports=
+stdin_exports;var import_chunk_DDBTD36G=load("./chunk-DDBTD36G.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-WJXFCQHU.js": function (module, exports) {
@@ -6647,42 +6686,42 @@ printed more than ${import_chunk_HPS4WFBD.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-ZQEFVD7M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_YVOJJNLP=load("./chunk-YVOJJNLP.js");var import_chunk_SODVMEVW=load(
-"./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_EIOTDO57=load(
-"./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
-"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
-"./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
+"./research-BT7LFTJ4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_J7RZDX3B=load("./chunk-J7RZDX3B.js");var import_chunk_WRNWUPWY=load(
+"./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_YXKLEYXH=load(
+"./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
+"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
 "./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
-"./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_YVOJJNLP.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_J7RZDX3B.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-FSC25X6F.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_B4HLXZHB=load("./chunk-B4HLXZHB.js");var import_chunk_SODVMEVW=load(
-"./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_JQULCF4C=load(
-"./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load("./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load(
-"./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load(
+"./restart-UKBYQ4VW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF.js");var import_chunk_WRNWUPWY=load(
+"./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_RB24HEYU=load(
+"./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load("./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load(
+"./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load(
+"./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load(
 "./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_C3PEO5XC=load(
-"./chunk-C3PEO5XC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-C3PEO5XC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
 "./chunk-NOXSBKMC.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
-"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
-"./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
+"./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
@@ -6692,50 +6731,50 @@ makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "W
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
 "node:path");var restart={name:"restart",summary:"start the same task or command once more, as a new job",form:"ID [options]",words:{min:1,max:1},options:{timeout:{
 kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.runTimeout,help:"hard limit (default: a fresh one, 60m for staff, 24h for run, of a watch its own; \
-staff at most 120m)"},backend:{...import_chunk_QVGUELI7.staffOptions.backend,help:"another agent CLI (staff only)"},model:import_chunk_QVGUELI7.staffOptions.model,
-profile:import_chunk_QVGUELI7.staffOptions.profile,handback:{...import_chunk_QVGUELI7.staffOptions.handback,help:"another hand-back folder (staff only; default:\
- that of the earlier job)"},share:import_chunk_QVGUELI7.writerOptions.share,...import_chunk_QVGUELI7.launchOptions},notes:"Refused while the earlier job still r\
-uns. The environment is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c\
-2k4d --backend codex"],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const words=(0,import_chunk_UJJQQRZ2.
-onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_UJJQQRZ2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,
-import_chunk_HCKID2IT.requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_CUMVFVM3.refresh)(root.folder,id);const spec=(0,import_chunk_B4HLXZHB.
-requireSpec)(root,id);await(0,import_chunk_B4HLXZHB.requireGenuine)(spec);if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError(
-"busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_TEGM7TP5.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,
-input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-MI2TSYZH.js"))).againWatch(context,input,spec,spec.watch,
-root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of[
-"backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for st\
-aff`);(0,import_chunk_B4HLXZHB.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`can\
-not restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_JQULCF4C.requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.
-durationOrDefault("timeout");return(0,import_chunk_2MEAKZFZ.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_2MEAKZFZ.launchWords)(input),
-cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,
-import_chunk_B4HLXZHB.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_HDKQPZKU.freshPaths)(run),program},
-warnings:(0,import_chunk_JQULCF4C.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){for(const name of[
-"backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer: it ha\
-s only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was armed for\
- the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().
-then(()=>load("./timer-3ZZTN3U6.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};return launchTimer(
-context,input,{timer,lineage:(0,import_chunk_B4HLXZHB.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.
-staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.
-worktree):(0,import_chunk_B4HLXZHB.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backen\
-d")&&input.text("backend")!==before;const part=(0,import_chunk_BQOD3SS7.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,
-model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_SODVMEVW.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,
-resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_C3PEO5XC.historicalOf)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_SODVMEVW.launchStaff)(context,input,{verb:spec.verb,staff:part,cwd,
-lineage:(0,import_chunk_B4HLXZHB.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
-w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??null,handback:spec.
-handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,
-spec.cwd));if((0,import_chunk_S7M4UBSY.isFolder)(folder))return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: th\
-e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("timeout");return text===void 0?import_chunk_HPS4WFBD.limits.staffTimeout.default:
+staff at most 120m)"},backend:{...import_chunk_DHPTGOEL.staffOptions.backend,help:"another agent CLI (staff only)"},model:import_chunk_DHPTGOEL.staffOptions.model,
+profile:import_chunk_DHPTGOEL.staffOptions.profile,handback:{...import_chunk_DHPTGOEL.staffOptions.handback,help:"another hand-back folder (staff only; default:\
+ that of the earlier job)"},share:import_chunk_DHPTGOEL.writerOptions.share,...import_chunk_DHPTGOEL.launchOptions},notes:"Refused while the earlier job still r\
+uns. Label and --max-live are those of the earlier job unless given, the owner too when this call names none. The environment is that of this call.",examples:["\
+restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.
+root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const words=(0,import_chunk_ONN4AHV6.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_ONN4AHV6.
+repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_HCKID2IT.requireWholeId)(root,input.words[0]);const view=await(0,
+import_chunk_NPTTVLI2.refresh)(root.folder,id);const spec=(0,import_chunk_FTSXWODF.requireSpec)(root,id);await(0,import_chunk_FTSXWODF.requireGenuine)(spec);if(!(0,
+import_chunk_D67XVZNW.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_M5UIDYZS.
+nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load(
+"./restart-watch-4MCYLIBY.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
+spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of["backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_FTSXWODF.requireFolder)(spec,"restart",root.option);const run=spec.
+run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_RB24HEYU.
+requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_X2KHH4GV.launchAndTell)(context,input,{kind:"run",
+verb:"run",...(0,import_chunk_X2KHH4GV.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
+first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_FTSXWODF.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
+...(0,import_chunk_HDKQPZKU.freshPaths)(run),program},warnings:(0,import_chunk_RB24HEYU.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
+for(const name of["backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} \
+for a timer: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}\
+: it was armed for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.
+resolve().then(()=>load("./timer-6BFWGQ7F.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
+return launchTimer(context,input,{timer,earlier:spec,lineage:(0,import_chunk_FTSXWODF.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
+const staff=spec.staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?
+originOf(spec,spec.worktree):(0,import_chunk_FTSXWODF.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
+has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_4IXXPGGV.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
+kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_WRNWUPWY.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
+prompt,resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_C3PEO5XC.historicalOf)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,spec.id))??staff.historical??
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_WRNWUPWY.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
+staff:part,cwd,lineage:(0,import_chunk_FTSXWODF.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.
+worktree?"new":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??
+null,handback:spec.handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(
+worktree.path,spec.cwd));if((0,import_chunk_S7M4UBSY.isFolder)(folder))return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.
+id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.text("timeout");return text===void 0?import_chunk_HPS4WFBD.limits.staffTimeout.default:
 (0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_HPS4WFBD.limits.staffTimeout)}
 
 },
-"./restart-watch-MI2TSYZH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_B4HLXZHB=load("./chunk-B4HLXZHB.js");var import_chunk_2MEAKZFZ=load(
-"./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load("./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load(
+"./restart-watch-4MCYLIBY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF.js");var import_chunk_X2KHH4GV=load(
+"./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_3MTGHWQZ=load(
 "./chunk-3MTGHWQZ.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3GM77A5D=load(
 "./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
-"./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
+"./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
@@ -6744,12 +6783,12 @@ e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("t
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){
 for(const name of["backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watc\
-h: it is for staff`);const cwd=(0,import_chunk_B4HLXZHB.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_3MTGHWQZ.loadWatch)(earlier.condition);
+h: it is for staff`);const cwd=(0,import_chunk_FTSXWODF.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_3MTGHWQZ.loadWatch)(earlier.condition);
 if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_3MTGHWQZ.
-watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_2MEAKZFZ.launchAndTell)(context,input,{kind:"\
-watch",verb:"watch",...(0,import_chunk_2MEAKZFZ.launchWords)(input),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,
-"--timeout",import_chunk_HPS4WFBD.limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,
-import_chunk_B4HLXZHB.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
+watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_X2KHH4GV.launchAndTell)(context,input,{kind:"\
+watch",verb:"watch",...(0,import_chunk_X2KHH4GV.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(
+timeout,"--timeout",import_chunk_HPS4WFBD.limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,
+import_chunk_FTSXWODF.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
 "./review-3TNHZ5JI.js": function (module, exports) {
@@ -6770,43 +6809,43 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_UP7BMRGJ.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./review-4AW6N7OX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_YVOJJNLP=load("./chunk-YVOJJNLP.js");var import_chunk_SODVMEVW=load(
-"./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_EIOTDO57=load(
-"./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
-"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
-"./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
+"./review-VHNB3ADK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_J7RZDX3B=load("./chunk-J7RZDX3B.js");var import_chunk_WRNWUPWY=load(
+"./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_YXKLEYXH=load(
+"./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
+"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
 "./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
-"./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_YVOJJNLP.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_J7RZDX3B.
 makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
 commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
-"./run-timer-XYFYYE5C.js": function (module, exports) {
+"./run-timer-SYCRC6QF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_FOJL7C6H=load("./chunk-FOJL7C6H.js");var import_chunk_SZ4LNQYZ=load(
-"./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_EIP765LJ=load("./chunk-EIP765LJ.js");var import_chunk_WRRFL54E=load(
-"./chunk-WRRFL54E.js");var import_chunk_4HEP4WCQ=load("./chunk-4HEP4WCQ.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load(
-"./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
-"./chunk-NOXSBKMC.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
+"./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_BYJIRTKN=load("./chunk-BYJIRTKN.js");var import_chunk_YBOHOBP4=load(
+"./chunk-YBOHOBP4.js");var import_chunk_3JBU7YB7=load("./chunk-3JBU7YB7.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load(
+"./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
 "./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
 "./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load(
-"./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
+"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
@@ -6816,26 +6855,26 @@ hat is uncommitted"','review --base main --schema --prompt "Look for lost update
 "./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;const unlessEnded=act=>(0,import_chunk_YWT4S4VF.withLock)(
 paths.lock,()=>(0,import_chunk_D67XVZNW.isEnded)((0,import_chunk_D67XVZNW.inspect)(claim.root,spec.id).state)?void 0:act());const type=generation===1?"claimed":
 "worker_replaced";await unlessEnded(()=>void(0,import_chunk_JCD23OGW.openJournal)(paths,spec).append(type,{worker:self.pid,generation}));await untilOver(claim);
-if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_EIP765LJ.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
+if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_BYJIRTKN.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
 spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{clearTimeout(timer);const rest=due-(0,import_chunk_CL3BCQKO.
 nowMs)();if(rest>0&&(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!(0,import_chunk_IDC76GR5.readCancel)(paths)){timer=setTimeout(look,Math.min(rest,import_chunk_HPS4WFBD.
 timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_FOJL7C6H.makeTicker)(claim,look,tickMs)})}
 
 },
-"./run-watch-HSQVMKND.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_3MTGHWQZ=load("./chunk-3MTGHWQZ.js");var import_chunk_FL5YF4MN=load(
-"./chunk-FL5YF4MN.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_5E7FK5RL=load("./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load(
+"./run-watch-PSRNTPUE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_3MTGHWQZ=load("./chunk-3MTGHWQZ.js");var import_chunk_SVGD42JJ=load(
+"./chunk-SVGD42JJ.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_5E7FK5RL=load("./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load(
 "./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_FO2VSSQU=load("./chunk-FO2VSSQU.js");var import_chunk_CLCA73A5=load(
-"./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_WRRFL54E=load("./chunk-WRRFL54E.js");var import_chunk_4HEP4WCQ=load(
-"./chunk-4HEP4WCQ.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_FANRXKWG=load(
-"./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
+"./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_YBOHOBP4=load("./chunk-YBOHOBP4.js");var import_chunk_3JBU7YB7=load(
+"./chunk-3JBU7YB7.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load(
+"./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
 "./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
 "./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load(
 "./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load(
-"./chunk-JXOSR2SG.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_7LUFXQWN=load(
+"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
@@ -6907,12 +6946,12 @@ end===null)await this.round(kind,stop.signal);if(this.memory.end)return this.mem
 led: ${note.trouble}`:note.evidence;const reason=stopped??"hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)return{reason,detail};
 this.memory={...this.memory,note:{...note,watched_to_end:true}};return{reason,detail:(0,import_chunk_BG33UFLP.toEndText)(note,detail)}}finally{release()}}async round(kind,signal){
 const{part}=this;const nap=makeNap(signal);const stopEarly=this.early(kind,signal,nap.wake);try{const begun=(0,import_chunk_CL3BCQKO.monotonicMs)();const answer=await(0,
-import_chunk_FL5YF4MN.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
+import_chunk_SVGD42JJ.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
 Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_CL3BCQKO.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_HPS4WFBD.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_HPS4WFBD.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_HPS4WFBD.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_FL5YF4MN.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_SVGD42JJ.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_IYTRN2OE.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_5Z3IZCRM.takeBaseline)();if(this.memory.
@@ -6927,22 +6966,22 @@ spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return n
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_HPS4WFBD.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_HPS4WFBD.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
 import_chunk_IDC76GR5.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_WRRFL54E.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_YBOHOBP4.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-IUZPANLK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_FO2VSSQU=load("./chunk-FO2VSSQU.js");var import_chunk_EIP765LJ=load(
-"./chunk-EIP765LJ.js");var import_chunk_6RWRYCIQ=load("./chunk-6RWRYCIQ.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load(
-"./chunk-F2OWPB3Z.js");var import_chunk_WRRFL54E=load("./chunk-WRRFL54E.js");var import_chunk_4HEP4WCQ=load("./chunk-4HEP4WCQ.js");var import_chunk_C3PEO5XC=load(
-"./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load(
-"./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_FANRXKWG=load("./chunk-FANRXKWG.js");var import_chunk_JRKTRF3R=load(
+"./settle-KQTQI5JA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_FO2VSSQU=load("./chunk-FO2VSSQU.js");var import_chunk_BYJIRTKN=load(
+"./chunk-BYJIRTKN.js");var import_chunk_H4MZMWTR=load("./chunk-H4MZMWTR.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load(
+"./chunk-F2OWPB3Z.js");var import_chunk_YBOHOBP4=load("./chunk-YBOHOBP4.js");var import_chunk_3JBU7YB7=load("./chunk-3JBU7YB7.js");var import_chunk_C3PEO5XC=load(
+"./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load(
+"./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load(
 "./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load(
 "./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
 "./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_JXOSR2SG=load("./chunk-JXOSR2SG.js");var import_chunk_YWT4S4VF=load(
-"./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load(
+"./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load(
+"./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
@@ -6956,15 +6995,15 @@ now))await settle(now)});try{await act()}catch(error){if(isFull(error))return se
 async function settleFull(view,act,isStrict){(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;
 if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.kind!=="watch")return"the shell that was to start it ended before";return state.watch?.
 evidence??"nobody looked"}async function settle(view){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,
-import_chunk_EIP765LJ.concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_WRRFL54E.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.
+import_chunk_BYJIRTKN.concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_YBOHOBP4.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.
 removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_F2OWPB3Z.treeOf)(view.spec,view.paths,
 {worker:null,shim:view.shim,child:view.child});const isOver=condition==="over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,
 import_chunk_CLCA73A5.terminate)(tree,{graceMs:condition==="over"?import_chunk_HPS4WFBD.drainMs:import_chunk_HPS4WFBD.orphanGraceMs,settleMs:import_chunk_HPS4WFBD.
 killSettleMs});(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);const stored=view.spec.watch?await(0,
-import_chunk_FO2VSSQU.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_6RWRYCIQ.concludeAsked)({paths:view.paths,spec:(0,import_chunk_D67XVZNW.specAtTurn)(
+import_chunk_FO2VSSQU.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_H4MZMWTR.concludeAsked)({paths:view.paths,spec:(0,import_chunk_D67XVZNW.specAtTurn)(
 view.spec,view.turn)},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,reconciled:true,detail:stored?.end.detail??detailOf(view),
 ...stored?{watch:stored.note}:{}},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){const told=view.spec?.watch?void 0:
-(0,import_chunk_4HEP4WCQ.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition==="neve\
+(0,import_chunk_3JBU7YB7.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition==="neve\
 r_started"||condition==="host_restarted")return condition;if(view.spec?.watch)return"hard_timeout";if(view.child===null)return"spawn_failed";return"worker_lost"}
 function fullError(view){const code=view.exit?` (its command ended with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.FaultError("state\
 _unusable",`cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,"make room and ask again")}function isBusy(error){return error instanceof
@@ -6972,16 +7011,16 @@ import_chunk_NVPF5LEY.FaultError&&error.code==="busy"}function isFull(error){ret
 return["EROFS","EACCES","EPERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-CW6EY5RZ.js": function (module, exports) {
+"./setup-I67B4ECH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_SWXOXXMW=load("./chunk-SWXOXXMW.js");var import_chunk_USG2OCHW=load(
-"./chunk-USG2OCHW.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_BQOD3SS7=load(
-"./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load(
-"./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
-"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-USG2OCHW.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_4IXXPGGV=load(
+"./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load(
+"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load(
+"./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
@@ -6997,10 +7036,10 @@ text??"")?.[1]??2;return{text:`${JSON.stringify(changed,null,indent)}
 `,added}}function parse(text){try{return(0,import_chunk_NOXSBKMC.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_CM5GR4UR.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_VQZH6OHM.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_BQOD3SS7.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_4IXXPGGV.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_CM5GR4UR.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_BQOD3SS7.defaultBackend)(mode,user,import_chunk_BQOD3SS7.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_4IXXPGGV.defaultBackend)(mode,user,import_chunk_4IXXPGGV.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_7U2475D5.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_PGEWSQPR.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
@@ -7023,10 +7062,10 @@ after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key
 modeIds.filter(mode=>Object.hasOwn(before,mode)||Object.hasOwn(after,mode));return modes2.flatMap(mode=>tellChange(`${key}.${mode}`,before[mode]??null,after[mode]??
 null))}const[old,fresh]=[before,after].map(value=>JSON.stringify(value));return old===fresh?[]:[`${key}: ${old} -> ${fresh}`]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.
-length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_CM5GR4UR.modes).map(({id,profile})=>{const chosen=(0,import_chunk_BQOD3SS7.defaultBackend)(
+length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_CM5GR4UR.modes).map(({id,profile})=>{const chosen=(0,import_chunk_4IXXPGGV.defaultBackend)(
 id,config,narrowing);const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.
 values(lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:
-"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_BQOD3SS7.narrowProfile)(id,{asked:void 0,
+"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_4IXXPGGV.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied,hooks}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,hooks,changes}}function setupPage({surveys,modes:modes2,edits,isApplied,
 isAsked,hooks}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow),hooksText(hooks,isAsOfNow)];if(isAsked)
@@ -7058,16 +7097,16 @@ modeIds.join(", ")}), or none`},"default-backend":{kind:"text",value:"WORDS",hel
 kind:"choice",choices:[...import_chunk_SV4EWY53.hookHosts,"none"],value:"HOST",help:"let claude or codex tell you in its sessions of finished jobs and of jobs t\
 hat wake nobody; none turns it off"},user:{kind:"flag",help:"keep these choices in your own config, for every worktree, not in this one"},"allow-reads":{kind:"f\
 lag",help:"with --backend agy: add rules to its settings that let a restricted run look around in this worktree"},apply:{kind:"flag",help:"really write; a copy \
-of every changed file stays beside it"},...import_chunk_QVGUELI7.common},notes:'The state folder can only narrow: its default counts where your own config leave\
+of every changed file stays beside it"},...import_chunk_DHPTGOEL.common},notes:'The state folder can only narrow: its default counts where your own config leave\
 s the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',examples:["setup",
 "setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --apply","setup --backend agy --allow-reads","setup --hooks claude --a\
-pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_ZBYD4L2R.readUserConfig)();const known=(0,import_chunk_BQOD3SS7.knownBackends)(
+pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_ZBYD4L2R.readUserConfig)();const known=(0,import_chunk_4IXXPGGV.knownBackends)(
 config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);const choices={restrict:restrictOf(
-input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const narrowing=(0,import_chunk_BQOD3SS7.
+input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const narrowing=(0,import_chunk_4IXXPGGV.
 readNarrowing)(root.folder,known);const folder=(0,import_chunk_3S6B2MGW.findWorktree)(context.cwd)??context.cwd;const edits=[...input.has("user")?planUserEdit(config,
 choices):planStateEdit(root,narrowing,choices,config),...input.has("allow-reads")?planReadRules(folder):[],...planHookEdits(input,folder)];const isApplied=input.
 has("apply");const copies=isApplied?await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_ZBYD4L2R.
-readUserConfig)(),narrowing:(0,import_chunk_BQOD3SS7.readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_SWXOXXMW.surveyBackends)(
+readUserConfig)(),narrowing:(0,import_chunk_4IXXPGGV.readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_SWXOXXMW.surveyBackends)(
 now.config,context.cwd);const page={surveys:surveys.filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.
 map((edit,at)=>({...edit,copy:copies[at]??null})),isApplied,isAsked:wantsChange(input),hooks:(0,import_chunk_USG2OCHW.surveyHooks)(folder)};if(input.has("json"))
 return{code:import_chunk_6PFAPK5K.exitCodes.done,json:setupDocument(page)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:setupPage(page)}}};function wantsChange(input){
@@ -7085,205 +7124,207 @@ const mode=(0,import_chunk_CM5GR4UR.findMode)(word);if(mode)return mode.id;throw
  ${option} ${JSON.stringify(word)}: the backends are ${known.join(", ")}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}
 
 },
-"./staffer-2M3HYXZA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_YVOJJNLP=load("./chunk-YVOJJNLP.js");var import_chunk_SODVMEVW=load(
-"./chunk-SODVMEVW.js");var import_chunk_BQOD3SS7=load("./chunk-BQOD3SS7.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_EIOTDO57=load(
-"./chunk-EIOTDO57.js");var import_chunk_JQULCF4C=load("./chunk-JQULCF4C.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
-"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
-"./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
+"./staffer-C3LHY7CL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_J7RZDX3B=load("./chunk-J7RZDX3B.js");var import_chunk_WRNWUPWY=load(
+"./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_YXKLEYXH=load(
+"./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
+"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EBISFP3O=load("./chunk-EBISFP3O.js");var import_chunk_NOXSBKMC=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
 "./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
-"./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_YVOJJNLP.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_J7RZDX3B.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
 },
-"./status-markdown-K2LZLAWJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_GXPRB3NC=load("./chunk-GXPRB3NC.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var head=["id","owner","label","kind","state","health","age","limit left","next command"];function lanesOf(views,root){const rows=[head,head.
-map(()=>"---"),...views.map(view=>rowOf(view,root))];const table=rows.map(row=>`| ${row.join(" | ")} |`).join("\n");return`Jobs at ${(0,import_chunk_CL3BCQKO.isoNow)()}\
- (local ${(0,import_chunk_CL3BCQKO.localOf)((0,import_chunk_CL3BCQKO.nowMs)())}), state in ${code(root.folder)}
+"./status-markdown-JHAHZK3K.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_JUYE675T=load("./chunk-JUYE675T.js");var import_chunk_CQRAUG2K=load(
+"./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
+"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
+"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var head=["id","owner","label","kind","state","health","age","limit left","next com\
+mand"];function lanesOf(views,root){const rows=[head,head.map(()=>"---"),...views.map(view=>rowOf(view,root))];const table=rows.map(row=>`| ${row.join(" | ")} |`).
+join("\n");return`Jobs at ${(0,import_chunk_CL3BCQKO.isoNow)()} (local ${(0,import_chunk_CL3BCQKO.localOf)((0,import_chunk_CL3BCQKO.nowMs)())}), state in ${code(
+root.folder)}
 
-${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_D67XVZNW.isEnded)(state);const left=(0,import_chunk_GXPRB3NC.leftOf)(view);
+${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_D67XVZNW.isEnded)(state);const left=(0,import_chunk_JUYE675T.leftOf)(view);
 const age=(0,import_chunk_IDC76GR5.ageOf)(isOver?state.ended_at:state.created_at,(0,import_chunk_CL3BCQKO.nowMs)());return[view.id,cell(spec?.owner),cell(spec?.
-label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_N5RLSATX.healthOf)(view,(0,import_chunk_D67XVZNW.
+label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.
 conditionOf)(view)).health,age===null?"-":`${(0,import_chunk_UNGYPAP3.formatAge)(age)}${isOver?" ago":""}`,left===null?"-":`${spec?.timer?"due in ":""}${(0,import_chunk_UNGYPAP3.
 formatDuration)(Math.max(1e3,Math.floor(left/1e3)*1e3))}`,nextOf(view,root)]}function nextOf(view,root){if(!(0,import_chunk_D67XVZNW.isEnded)(view.state)||view.
-damage!==null)return code((0,import_chunk_GXPRB3NC.outstanding)(view,null,root.option).next);return(0,import_chunk_OIULTO2Y.isCollected)(view)?"-":code(import_chunk_TEGM7TP5.
+damage!==null)return code((0,import_chunk_JUYE675T.outstanding)(view,null,root.option).next);return(0,import_chunk_OIULTO2Y.isCollected)(view)?"-":code(import_chunk_M5UIDYZS.
 nextCommands.result(view.id,root.option))}function cell(text){const plain=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text??"").replace(
 /\s+/g," ").trim(),120);if(plain==="")return"-";return plain.replaceAll("&","&amp;").replaceAll("<","&lt;").replaceAll(">","&gt;").replace(/[\\`*_{}[\]()#+!|~$:@]/g,
 "\\$&")}function code(text){const plain=(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ");const longest=Math.max(0,...[...plain.matchAll(/`+/g)].map(
 ([ticks])=>ticks.length));const fence="`".repeat(longest+1);const space=longest>0?" ":"";return`${fence}${space}${plain.replaceAll("|","\\|")}${space}${fence}`}
 
 },
-"./status-page-3DHNGSER.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_AC77F6J3.pageOf});module.exports=stdin_exports;var import_chunk_AC77F6J3=load("./chunk-AC77\
-F6J3.js");var import_chunk_SPUHXPSH=load("./chunk-SPUHXPSH.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_KIQCNGWM=load("./chunk-KI\
-QCNGWM.js");var import_chunk_SORAHACW=load("./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_T4JNAPAO=load("./chunk-\
-T4JNAPAO.js");var import_chunk_YNSBH5VP=load("./chunk-YNSBH5VP.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chun\
-k-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_APIILWNY=load("./ch\
-unk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_3GM77A5D=load("./\
-chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_TEGM7TP5=load("\
-./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load(
+"./status-page-ZBCWN4IR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_UG4V7C2D.pageOf});module.exports=stdin_exports;var import_chunk_UG4V7C2D=load("./chunk-UG4V\
+7C2D.js");var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46\
+T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-\
+T4JNAPAO.js");var import_chunk_QLWHBYJ3=load("./chunk-QLWHBYJ3.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chun\
+k-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./ch\
+unk-Z6IJVKG2.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./\
+chunk-2BIZXMTV.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("\
+./chunk-TFEMYLSK.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load(
+"./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./status-row-GDYI6WI3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{rowDocument:()=>rowDocument});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
+"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function rowDocument(view){const{state,spec}=view;const{error}=state;return{id:view.
+id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.owner),200):null,label:spec?.
+label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),200):null,...(0,import_chunk_XSVLTRB3.staffFacts)(spec),lineage:spec?.lineage?
+pick((0,import_chunk_LXK2ZILE.plainValue)(spec.lineage,80),["relation","parent","root"]):null,state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_F4RDUI7D.
+healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view)),400),checkpoint:pick((0,import_chunk_F4RDUI7D.checkpointOf)(state),["n","at","phase","completed","to\
+tal","eta_seconds"]),liveness:(0,import_chunk_D67XVZNW.isEnded)(state)?null:pick((0,import_chunk_F4RDUI7D.livenessSeen)(state),["word","observations","at"]),watch:pick(
+(0,import_chunk_F4RDUI7D.watchSeen)(view),["condition","words","verdict","word","polls"]),timer:pick((0,import_chunk_F4RDUI7D.timerSeen)(view),["due_at","due_in\
+_ms","slot"]),...queueOf(view),created_at:state.created_at,ended_at:state.ended_at,age_ms:(0,import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)()),duration_ms:state.duration_ms,exit_code:state.exit_code,error:error&&{...error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
+error.message),400)},cwd:spec?.cwd??null}}function queueOf(view){const queue=(0,import_chunk_F4RDUI7D.queueSeen)(view);return queue?{queue}:{}}function pick(value,names){
+return value&&Object.fromEntries(Object.entries(value).filter(([name])=>names.includes(name)))}
+
+},
+"./status-tree-VTLBG2OO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_46T43WWK=load(
+"./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
 "./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");
+"./chunk-JSBRDJBE.js");function parentOf({id,spec}){const{lineage,owner}=spec??{};if(lineage&&(0,import_chunk_V5ZZ3YHA.isId)(String(lineage.parent))&&lineage.parent!==
+id)return{id:lineage.parent,relation:lineage.relation==="continue"?"continue":"restart"};return owner&&(0,import_chunk_V5ZZ3YHA.isId)(owner)&&owner!==id?{id:owner,
+relation:"started by"}:null}function familyOf(views){const known=new Map(views.map(view=>[view.id,view]));const children=new Map;const tops=[];for(const view of views){
+const parent=parentOf(view);const above=parent?.id??null;if(above===null)tops.push(view.id);else if(children.has(above))children.get(above)?.push(view.id);else{
+children.set(above,[view.id]);if(!known.has(above))tops.push(above)}}const told=new Set;const rows=[];const tell=top=>{const open=[{id:top,depth:0,hasMore:[]}];
+for(let one=open.pop();one;one=open.pop()){if(told.has(one.id))continue;told.add(one.id);const view=known.get(one.id)??null;const relation=one.depth===0||view===
+null?null:parentOf(view)?.relation??null;rows.push({...one,view,relation});const below=(children.get(one.id)??[]).filter(id=>!told.has(id));const{depth,hasMore}=one;
+open.push(...below.map((id,at)=>({id,depth:depth+1,hasMore:[...hasMore.slice(-levelsKept),at<below.length-1]})).reverse())}};for(const top of tops)tell(top);for(const view of views)
+tell(view.id);return rows}var levelsKept=8;async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_C6GN5D7G.
+byLife)).map(one=>(0,import_chunk_BOPSRWHI.cutToWidth)(lineOf(one),width)).join("\n")}async function withAncestors(root,shown){const views=new Map(shown.map(view=>[
+view.id,view]));const open=[...shown];for(let view=open.pop();view&&views.size<shown.length+ancestorsAtMost;view=open.pop()){const parent=parentOf(view);if(!parent||
+views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_C6GN5D7G.
+tryView)(root,parent.id)){views.set(found.id,found);open.push(found)}}return[...views.values()]}var ancestorsAtMost=200;function lineOf(one){const{id,view,relation}=one;
+if(!view)return`${branchOf(one)}${id}  (gone)`;const isAsked=!(0,import_chunk_D67XVZNW.isEnded)(view.state)&&(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.
+conditionOf)(view)).health==="attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?
+null:`owner ${(0,import_chunk_46T43WWK.ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_46T43WWK.timeOf)(view),how,owner,(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_AKN4DB5J.whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}
+function branchOf({depth,hasMore}){if(depth===0)return"";const above=hasMore.slice(0,-1);return`${above.map(more=>more?"|  ":"   ").join("")}${hasMore.at(-1)?"|\
+- ":"`- "}`}
 
 },
-"./status-row-LM3LQX5I.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{rowDocument:()=>rowDocument});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_N5RLSATX=load(
-"./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./status-watch-YURUSK5G.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_46T43WWK=load(
+"./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
+"./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
 "./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");function rowDocument(view){const{state,spec}=view;const{error}=state;return{id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.
-owner?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.owner),200):null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(spec.label),200):null,...(0,import_chunk_XSVLTRB3.staffFacts)(spec),lineage:spec?.lineage?pick((0,import_chunk_LXK2ZILE.plainValue)(spec.lineage,80),
-["relation","parent","root"]):null,state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_N5RLSATX.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(
-view)),400),checkpoint:pick((0,import_chunk_N5RLSATX.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),liveness:(0,import_chunk_D67XVZNW.
-isEnded)(state)?null:pick((0,import_chunk_N5RLSATX.livenessSeen)(state),["word","observations","at"]),watch:pick((0,import_chunk_N5RLSATX.watchSeen)(view),["con\
-dition","words","verdict","word","polls"]),timer:pick((0,import_chunk_N5RLSATX.timerSeen)(view),["due_at","due_in_ms","slot"]),...queueOf(view),created_at:state.
-created_at,ended_at:state.ended_at,age_ms:(0,import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),duration_ms:state.duration_ms,exit_code:state.
-exit_code,error:error&&{...error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(error.message),400)},cwd:spec?.cwd??null}}function queueOf(view){
-const queue=(0,import_chunk_N5RLSATX.queueSeen)(view);return queue?{queue}:{}}function pick(value,names){return value&&Object.fromEntries(Object.entries(value).
-filter(([name])=>names.includes(name)))}
-
-},
-"./status-tree-L74VRJMU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_2QKMNUPH=load("./chunk-2QKMNUPH.js");var import_chunk_KIQCNGWM=load(
-"./chunk-KIQCNGWM.js");var import_chunk_SORAHACW=load("./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function parentOf({id,spec}){
-const{lineage,owner}=spec??{};if(lineage&&(0,import_chunk_V5ZZ3YHA.isId)(String(lineage.parent))&&lineage.parent!==id)return{id:lineage.parent,relation:lineage.
-relation==="continue"?"continue":"restart"};return owner&&(0,import_chunk_V5ZZ3YHA.isId)(owner)&&owner!==id?{id:owner,relation:"started by"}:null}function familyOf(views){
-const known=new Map(views.map(view=>[view.id,view]));const children=new Map;const tops=[];for(const view of views){const parent=parentOf(view);const above=parent?.
-id??null;if(above===null)tops.push(view.id);else if(children.has(above))children.get(above)?.push(view.id);else{children.set(above,[view.id]);if(!known.has(above))
-tops.push(above)}}const told=new Set;const rows=[];const tell=top=>{const open=[{id:top,depth:0,hasMore:[]}];for(let one=open.pop();one;one=open.pop()){if(told.
-has(one.id))continue;told.add(one.id);const view=known.get(one.id)??null;const relation=one.depth===0||view===null?null:parentOf(view)?.relation??null;rows.push(
-{...one,view,relation});const below=(children.get(one.id)??[]).filter(id=>!told.has(id));const{depth,hasMore}=one;open.push(...below.map((id,at)=>({id,depth:depth+
-1,hasMore:[...hasMore.slice(-levelsKept),at<below.length-1]})).reverse())}};for(const top of tops)tell(top);for(const view of views)tell(view.id);return rows}var levelsKept=8;
-async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_2QKMNUPH.byLife)).map(one=>(0,import_chunk_BOPSRWHI.
-cutToWidth)(lineOf(one),width)).join("\n")}async function withAncestors(root,shown){const views=new Map(shown.map(view=>[view.id,view]));const open=[...shown];for(let view=open.
-pop();view&&views.size<shown.length+ancestorsAtMost;view=open.pop()){const parent=parentOf(view);if(!parent||views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)(
-(0,import_chunk_VQZH6OHM.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_2QKMNUPH.tryView)(root,parent.id)){views.set(found.id,
-found);open.push(found)}}return[...views.values()]}var ancestorsAtMost=200;function lineOf(one){const{id,view,relation}=one;if(!view)return`${branchOf(one)}${id}\
-  (gone)`;const isAsked=!(0,import_chunk_D67XVZNW.isEnded)(view.state)&&(0,import_chunk_N5RLSATX.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view)).health===
-"attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?null:`owner ${(0,import_chunk_KIQCNGWM.
-ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_KIQCNGWM.timeOf)(view),how,owner,(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_SORAHACW.
-whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}function branchOf({depth,hasMore}){if(depth===0)return"";
-const above=hasMore.slice(0,-1);return`${above.map(more=>more?"|  ":"   ").join("")}${hasMore.at(-1)?"|- ":"`- "}`}
-
-},
-"./status-watch-DYDP3BLQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_2QKMNUPH=load("./chunk-2QKMNUPH.js");var import_chunk_KIQCNGWM=load(
-"./chunk-KIQCNGWM.js");var import_chunk_SORAHACW=load("./chunk-SORAHACW.js");var import_chunk_BIGKSKYM=load("./chunk-BIGKSKYM.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var calmRounds=10;async function watchStatus(context,ask){
-const{screen}=context;const nap=(0,import_chunk_LUIVRIXY.makeNap)(new AbortController().signal);const jobs=new Jobs(ask);const releases=screen?[screen.onResize(
-()=>nap.ring("resize")),(0,import_chunk_FKEDTWPK.onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.
-isTerminal&&!import_chunk_IYTRN2OE.variables.noColor();try{for(let views=await jobs.again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();
-if(ask.id!==null&&views.length===0)(0,import_chunk_D67XVZNW.inspect)(ask.root,ask.id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.
-width;const out=views.length===0?`no jobs in ${ask.root}`:await(0,import_chunk_KIQCNGWM.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}\
-
+"./chunk-JSBRDJBE.js");var calmRounds=10;async function watchStatus(context,ask){const{screen}=context;const nap=(0,import_chunk_LUIVRIXY.makeNap)(new AbortController().
+signal);const jobs=new Jobs(ask);const releases=screen?[screen.onResize(()=>nap.ring("resize")),(0,import_chunk_FKEDTWPK.onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.
+onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.isTerminal&&!import_chunk_IYTRN2OE.variables.noColor();try{for(let views=await jobs.
+again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();if(ask.id!==null&&views.length===0)(0,import_chunk_D67XVZNW.inspect)(ask.root,ask.
+id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===0?`no jobs in ${ask.root}`:await(0,import_chunk_46T43WWK.
+tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
 1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_D67XVZNW.isEnded)(
 view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
 const live=views.filter(view=>!(0,import_chunk_D67XVZNW.isEnded)(view.state));const head=`${(0,import_chunk_CL3BCQKO.isoNow)().slice(0,19)}Z  ${live.length} liv\
-e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_N5RLSATX.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));return health==="\
-attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_KIQCNGWM.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
+e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));return health==="\
+attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_46T43WWK.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root,id,owner,kinds}=this.ask;const recent=Math.max(this.ask.recent,this.known.
-size);const views=id===null?await(0,import_chunk_2QKMNUPH.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_2QKMNUPH.tryView)(root,id);for(const view of views)
+size);const views=id===null?await(0,import_chunk_C6GN5D7G.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_C6GN5D7G.tryView)(root,id);for(const view of views)
 this.known.set(view.id,view);return this.rows()}async next(){const{root,id}=this.ask;const fresh=id===null?(0,import_chunk_HCKID2IT.listActive)(root).filter(one=>!this.
 known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))await this.
-look(view.id);for(const view of this.known.values())if(!(0,import_chunk_2QKMNUPH.isChosen)(view.spec,this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.
+look(view.id);for(const view of this.known.values())if(!(0,import_chunk_C6GN5D7G.isChosen)(view.spec,this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.
 jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[...this.known.values()].filter(view=>!(0,import_chunk_D67XVZNW.
 isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_HCKID2IT.listActive)(this.ask.root));return live.every(id=>active.has(id))&&(this.
-ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_2QKMNUPH.tryView)(this.ask.root,id);if(view)this.known.
-set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_2QKMNUPH.byLife)}};
+ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_C6GN5D7G.tryView)(this.ask.root,id);if(view)this.known.
+set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_C6GN5D7G.byLife)}};
 
 },
-"./timer-3ZZTN3U6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_UJJQQRZ2=load("./chunk-\
-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load("./chun\
-k-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load("./ch\
-unk-CO45A6DL.js");var import_chunk_FDMABMWT=load("./chunk-FDMABMWT.js");var import_chunk_R55QTULD=load("./chunk-R55QTULD.js");var import_chunk_7U2475D5=load("./\
-chunk-7U2475D5.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("\
+"./timer-6BFWGQ7F.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_ONN4AHV6=load("./chunk-\
+ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chun\
+k-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./ch\
+unk-CO45A6DL.js");var import_chunk_KBSI5QQR=load("./chunk-KBSI5QQR.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_7U2475D5=load("./\
+chunk-7U2475D5.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("\
 ./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_ZKTYHV7J=load(
-"./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
-"node:path");var form=/^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?$/;function exampleInstant(now){
-return new Date(Math.ceil(now/6e4+60)*6e4).toISOString().replace(".000Z","Z")}function parseInstant(text,now){const example=exampleInstant(now);const allowed=`a\
-llowed are instants like ${example} or ${example.replace("Z","+00:00")}`;const refused=why=>(0,import_chunk_NVPF5LEY.usageError)(`cannot read the instant ${JSON.
-stringify(text)}: ${why}; ${allowed}`);const parts=form.exec(text);if(!parts)throw refused("it is no ISO-8601 instant");const[year,month,day,hour,minute,second]=parts.
-slice(1,7).map(part=>Number(part??0));const[,,,,hourText,,,fraction="",zulu,sign,ahead,aheadMinutes="0"]=parts;if(hourText===void 0)throw refused("the time of t\
-he day is missing");if(zulu===void 0&&sign===void 0)throw refused("it says no Z and no offset, so it could be another instant on another machine");if(month<1||month>
-12||day<1||day>daysIn(year,month))throw refused("there is no such day");if(hour>23||minute>59||second>59)throw refused("there is no such time of the day");const offset=sign===
-void 0?0:Number(ahead)*60+Number(aheadMinutes);if(offset>14*60||Number(aheadMinutes)>59)throw refused("there is no such offset");const local=Date.UTC(year,month-
-1,day,hour,minute,second)+Math.ceil(Number(`0.${fraction||0}`)*1e3);return local-(sign==="-"?-offset:offset)*6e4}function daysIn(year,month){const isLeap=year%4===
-0&&year%100!==0||year%400===0;return month===2?isLeap?29:28:[4,6,9,11].includes(month)?30:31}var nameForm=/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;function requireSlotName(name){
-if(nameForm.test(name))return name;const allowed="allowed are 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or a digit";throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --slot ${JSON.stringify(name)}: ${allowed}`)}function readSlot(root,slot){const file=fileOf(root,slot);const facts=(0,import_chunk_S7M4UBSY.
-factsOf)(file);if(!facts)return void 0;if(facts.kind!=="file"||facts.uid!==process.getuid?.())throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`canno\
-t use the slot ${slot}: ${file} is no file of ours`,"remove it");const id=(0,import_chunk_PGEWSQPR.readText)(file,100)?.trim()??"";return(0,import_chunk_V5ZZ3YHA.
-isId)(id)?id:void 0}function writeSlot(root,slot,id){(0,import_chunk_PGEWSQPR.writeFile)(fileOf(root,slot),`${id}
+"./chunk-VCIFQG7V.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load(
+"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var form=/^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?$/;
+function exampleInstant(now){return new Date(Math.ceil(now/6e4+60)*6e4).toISOString().replace(".000Z","Z")}function parseInstant(text,now){const example=exampleInstant(
+now);const allowed=`allowed are instants like ${example} or ${example.replace("Z","+00:00")}`;const refused=why=>(0,import_chunk_NVPF5LEY.usageError)(`cannot re\
+ad the instant ${JSON.stringify(text)}: ${why}; ${allowed}`);const parts=form.exec(text);if(!parts)throw refused("it is no ISO-8601 instant");const[year,month,day,
+hour,minute,second]=parts.slice(1,7).map(part=>Number(part??0));const[,,,,hourText,,,fraction="",zulu,sign,ahead,aheadMinutes="0"]=parts;if(hourText===void 0)throw refused(
+"the time of the day is missing");if(zulu===void 0&&sign===void 0)throw refused("it says no Z and no offset, so it could be another instant on another machine");
+if(month<1||month>12||day<1||day>daysIn(year,month))throw refused("there is no such day");if(hour>23||minute>59||second>59)throw refused("there is no such time \
+of the day");const offset=sign===void 0?0:Number(ahead)*60+Number(aheadMinutes);if(offset>14*60||Number(aheadMinutes)>59)throw refused("there is no such offset");
+const local=Date.UTC(year,month-1,day,hour,minute,second)+Math.ceil(Number(`0.${fraction||0}`)*1e3);return local-(sign==="-"?-offset:offset)*6e4}function daysIn(year,month){
+const isLeap=year%4===0&&year%100!==0||year%400===0;return month===2?isLeap?29:28:[4,6,9,11].includes(month)?30:31}var nameForm=/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+function requireSlotName(name){if(nameForm.test(name))return name;const allowed="allowed are 1 to 64 letters, digits, dots, dashes and underscores, the first a \
+letter or a digit";throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --slot ${JSON.stringify(name)}: ${allowed}`)}function readSlot(root,slot){const file=fileOf(
+root,slot);const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return void 0;if(facts.kind!=="file"||facts.uid!==process.getuid?.())throw new import_chunk_NVPF5LEY.
+FaultError("state_unusable",`cannot use the slot ${slot}: ${file} is no file of ours`,"remove it");const id=(0,import_chunk_PGEWSQPR.readText)(file,100)?.trim()??
+"";return(0,import_chunk_V5ZZ3YHA.isId)(id)?id:void 0}function writeSlot(root,slot,id){(0,import_chunk_PGEWSQPR.writeFile)(fileOf(root,slot),`${id}
 `)}function fileOf(root,slot){return import_node_path.default.join((0,import_chunk_VQZH6OHM.rootPaths)(root).slots,slot)}function admitTimer(root,slot){let earlier=[];
 return{async admit(){const timers=(0,import_chunk_HCKID2IT.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_HPS4WFBD.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_FDMABMWT.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_HPS4WFBD.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_KBSI5QQR.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_HPS4WFBD.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_HPS4WFBD.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
-"busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_HPS4WFBD.armedTimers} is the most`,`list them with ${import_chunk_TEGM7TP5.
-nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_TEGM7TP5.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_D67XVZNW.isEnded)((await(0,import_chunk_CUMVFVM3.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+"busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_HPS4WFBD.armedTimers} is the most`,`list them with ${import_chunk_M5UIDYZS.
+nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_M5UIDYZS.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
+try{return!(0,import_chunk_D67XVZNW.isEnded)((await(0,import_chunk_NPTTVLI2.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
-ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_QVGUELI7.launchOptions};var notes="Th\
+ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_DHPTGOEL.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
 , not that anything is finished. At most 64 are armed in one state folder.";var timerIn={name:"timer in",summary:"a message after a delay",form:"DELAY [--messag\
 e TEXT] [options]",words:{min:1,max:1},options,notes:`DELAY: 1s to 30d, like 90s, 25m or 1h30m. ${notes}`,examples:['timer in 25m --message "look at the build"',
@@ -7298,21 +7339,22 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_UJJQQRZ2.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_UJJQQRZ2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_ONN4AHV6.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_ONN4AHV6.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_HPS4WFBD.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_HPS4WFBD.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_2MEAKZFZ.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_2MEAKZFZ.launchWords)(input);const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,import_chunk_62DZI7ZE.launch)(root,{kind:"\
-timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,
-maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,run:null,staff:null,timer:job.timer,notify:await(0,
-import_chunk_2MEAKZFZ.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?await replaceTimers(root,earlier(),{id:launched.
-id,owner:said.owner}):[];return(0,import_chunk_2MEAKZFZ.tellLaunched)(context,input,root,{...launched,replaced},false)}function futureInstant(text){const now=(0,
-import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError("usage",`cannot arm a timer at ${text}: ${why}\
-; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);if(due<=now)throw refused(`that was ${now-due<
-6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_HPS4WFBD.limits.timer;if(due-now>
-max)throw refused(`that is in ${(0,import_chunk_UNGYPAP3.formatDuration)(due-now)}, and ${(0,import_chunk_UNGYPAP3.formatDuration)(max)} is the most`);return due}
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_X2KHH4GV.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_X2KHH4GV.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
+import_chunk_6MNXFWQK.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
+import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,
+run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_X2KHH4GV.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
+await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_X2KHH4GV.tellLaunched)(context,input,root,{...launched,replaced},
+false)}function futureInstant(text){const now=(0,import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError(
+"usage",`cannot arm a timer at ${text}: ${why}; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);
+if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_HPS4WFBD.
+limits.timer;if(due-now>max)throw refused(`that is in ${(0,import_chunk_UNGYPAP3.formatDuration)(due-now)}, and ${(0,import_chunk_UNGYPAP3.formatDuration)(max)}\
+ is the most`);return due}
 
 },
 "./timer-facts-IZF5YNMU.js": function (module, exports) {
@@ -7328,10 +7370,10 @@ var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 JSBRDJBE.js");
 
 },
-"./turn-DTIVAPIN.js": function (module, exports) {
+"./turn-Q6WZO2KN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_5E7FK5RL=load(
-"./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load("./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_33Q35DFL=load(
-"./chunk-33Q35DFL.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_YWT4S4VF=load(
+"./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load("./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_S57K6EM3=load(
+"./chunk-S57K6EM3.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -7340,29 +7382,29 @@ JSBRDJBE.js");
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_35TRZJLG.findEngine)(spec.engine)??import_chunk_35TRZJLG.defaultEngine;
-const pool=(0,import_chunk_33Q35DFL.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
+const pool=(0,import_chunk_S57K6EM3.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
 const behind=(0,import_chunk_HCKID2IT.listActive)(root).filter(id=>(0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)>0&&isWaiting(id));for(const id of behind.slice(
 0,import_chunk_HPS4WFBD.queueTold)){const read=(0,import_chunk_IDC76GR5.readWorker)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(read.kind==="ok")engine.signal(
 read.value.worker,"SIGURG")}}async function waitForTurn(claim){const turn=(0,import_chunk_35TRZJLG.readTurn)(claim.paths,claim.spec.id)??lostTurn(claim)??await new Queued(
 claim).untilTurn();if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_D67XVZNW.specAtTurn)(claim.spec,turn);return true}function lostTurn({paths}){
 const started=(0,import_chunk_S7M4UBSY.factsOf)(paths.started);if(!started)return void 0;const age=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-started.modifiedMs);
 return{at:(0,import_chunk_CL3BCQKO.isoOf)(started.modifiedMs),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-age,files:{}}}
-var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_33Q35DFL.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
+var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_S57K6EM3.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
 makeNap)(this.stop.signal);heard=new Map;since=(0,import_chunk_CL3BCQKO.monotonicMs)();note=null;why;constructor(claim){this.claim=claim;this.progress=new import_chunk_5E7FK5RL.
 Progress(claim)}async untilTurn(){const release=this.listen();const{progress,claim}=this;this.note=progress.state.queue??null;if(claim.generation>1){progress.note(
 "worker_replaced",{worker:claim.self.pid,generation:claim.generation,baseline_reset:false});claim.isReplacementTold=true}try{const stopped=new Promise(resolve=>this.
 stop.signal.addEventListener("abort",()=>resolve()));let turn;for(let quiet=quickMs.length;!turn&&!this.stop.signal.aborted;){const round=this.round(quiet).then(
 told=>({told}));const done=await Promise.race([round,stopped]);if(!done)break;turn=done.told.turn;quiet=done.told.isRung?0:quiet+1}if(turn)return turn;await this.
 end();return void 0}finally{release();for(const close of this.heard.values())close?.();this.stop.abort()}}async round(quiet){const{root,spec}=this.claim;let standing=await(0,
-import_chunk_33Q35DFL.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_33Q35DFL.lookAtQueue)(root,spec,
-this.memory);if(await this.care(standing))standing=await(0,import_chunk_33Q35DFL.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
+import_chunk_S57K6EM3.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_S57K6EM3.lookAtQueue)(root,spec,
+this.memory);if(await this.care(standing))standing=await(0,import_chunk_S57K6EM3.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
 if(standing.mayGo){const turn=await this.take();if(turn)return{turn,isRung:true}}else this.tell(standing);const live=standing.ahead.length+standing.atWork.length;
-const before=standing.ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_33Q35DFL.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";const slow=isAlone||
+const before=standing.ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_S57K6EM3.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";const slow=isAlone||
 standing.mayGo?1e3:Math.max(import_chunk_HPS4WFBD.queueLookMs,live*import_chunk_HPS4WFBD.queueLookPerJobMs);const why=await this.nap.sleep(quickMs[quiet]??slow);
 return{isRung:why.includes("fifo")}}async care(standing){const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.
-some(({condition})=>condition!=="supervised"):(0,import_chunk_33Q35DFL.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.
-resolve().then(()=>load("./queue-care-JEANIQQW.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
-import_chunk_YWT4S4VF.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_33Q35DFL.lookAtQueue)(root,
+some(({condition})=>condition!=="supervised"):(0,import_chunk_S57K6EM3.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.
+resolve().then(()=>load("./queue-care-U766B3R3.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
+import_chunk_YWT4S4VF.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_S57K6EM3.lookAtQueue)(root,
 spec,this.memory);if(!mayGo||!(0,import_chunk_S7M4UBSY.exists)(paths.folder)||this.stop.signal.aborted||(0,import_chunk_IDC76GR5.readCancel)(paths))return void 0;
 const files=await this.files();const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),
 files};(0,import_chunk_35TRZJLG.writeTurn)(paths,spec.id,turn);const fields={waited_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-this.since,live:atWork.length+1,max_live:spec.
@@ -7378,7 +7420,7 @@ claim;const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))this.wh
 "canceled";if(this.why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_SZ4LNQYZ.renewLease)(paths);look()},import_chunk_HPS4WFBD.leaseMs);const onNudge=()=>{
 look();this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);process.off("SIGURG",onNudge)}}async end(){if(this.why!=="canc\
 eled")return;const{progress,claim}=this;progress.note("cancel_requested",{request:(0,import_chunk_IDC76GR5.readCancel)(claim.paths)??null},{queue:null});const tree={
-step:"none",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-I3Y3E2ES.js"));await concludeAsked(claim,{reason:"\
+step:"none",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-MT34NR6D.js"));await concludeAsked(claim,{reason:"\
 canceled",exit:void 0,tree,reconciled:false},null);wakeBehind(claim.root,claim.spec,this.memory)}};function watchedOf({ahead,atWork}){const before=ahead.at(-1);
 return before?[before]:atWork.slice(0,import_chunk_HPS4WFBD.queueHeard).map(({id})=>id)}function noteOf({ahead,atWork,place}){const before=ahead.at(-1);const behind=before?
 [before]:atWork.slice(0,import_chunk_HPS4WFBD.queueNamed).map(({id})=>id);return{place,live:atWork.length,behind}}
@@ -7393,6 +7435,56 @@ right,78-width-2).join(`
 join("\n")];if(command.notes)parts.push(command.notes.split("\n").flatMap(line=>(0,import_chunk_XFBNWBRB.wrap)(line,80)).join("\n"));parts.push(["Examples:",...command.
 examples.map(example=>`  job-companion ${example}`)].join("\n"));return`${parts.join("\n\n")}
 `}
+
+},
+"./verify-LY4YSVV2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
+"./chunk-CO45A6DL.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var order=["contradicted","un\
+verifiable","verified","recorded"];var rows=60;function claimsPage(view,verification,width){const{verdicts}=verification;const lines=[headline(view,verification)];
+if(verdicts.length>0){const shown=order.flatMap(result=>verdicts.filter(one=>one.result===result)).slice(0,rows);lines.push(...shown.flatMap(one=>rowOf(one,width)));
+if(verdicts.length>rows)lines.push(`... and ${verdicts.length-rows} more (--json tells all)`)}return`${lines.join("\n")}
+`}function headline({id},{verdict,claims,verdicts,reason}){if(claims===null)return`${id}: ${verdict}: ${reason}`;const counts=order.map(result=>[countOf(verdicts,
+result),result]).filter(([count])=>count!==0);return`${id}: ${verdict}; it claims to be ${claims.status}
+${counts.map(pair=>pair.join(" ")).join(", ")}`}function rowOf({result,kind,claim,detail},width){const indent=14;const lines=(0,import_chunk_XFBNWBRB.wrap)(`${kind}\
+ ${(0,import_chunk_LXK2ZILE.excerpt)(claim,120)}: ${detail}`,Math.max(20,width-indent));return lines.map((line,n)=>(0,import_chunk_BOPSRWHI.cutToWidth)(`${(n===
+0?result:"").padEnd(indent)}${line}`,Math.max(20,width)))}function claimsNotes(view,{rerun,unclaimed,block_error}){const notes=[];if(rerun)notes.push(`${rerun.command}\
+: ${rerun.reason}, ${(0,import_chunk_UNGYPAP3.formatDuration)(rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].
+map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&unclaimed.file_count>0)notes.push(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.
+showName),unclaimed.file_count)}`);if(unclaimed&&unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);
+notes.push(`commits that are not claimed: ${listed(commits,unclaimed.commit_count)}`)}if(block_error)notes.push(`see its result: ${import_chunk_M5UIDYZS.nextCommands.
+result(view.id,view.spec?.state_option??[])}`);return notes}function listed(names,total){const first=names.slice(0,5);return[...first,...total>first.length?[`an\
+d ${total-first.length} more`]:[]].join(", ")}function claimsDocument(view,verification){const{verdict,claims,verdicts,reason,block_error,rerun,unclaimed}=verification;
+const{state}=view;const counts=Object.fromEntries(order.map(result=>[result,countOf(verdicts,result)]));return{id:view.id,state:state.state,verdict,status:claims?.
+status??null,summary:claims?.summary??null,blocked_reason:claims?.blockedReason??null,open_issues:claims?.openIssues??[],counts,claims:verdicts,unclaimed,rerun:rerun&&
+rerunRecord(rerun),block_error,error:verdict==="verified"?null:{code:verdict,message:reason??messageOf(verdicts,verdict)},now:(0,import_chunk_CL3BCQKO.isoNow)(),
+age_ms:(0,import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())}}function rerunRecord({isPassed,...rest}){return{passed:isPassed,...rest}}
+function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(({result})=>result===verdict);const more=others.length===0?"":` (and ${others.length}\
+ more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===
+wanted).length}var verify={name:"verify",summary:"check what a job claims to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",
+value:"CMD",help:"run the tests again in the folder of the job: words, or a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.
+limits.rerun,help:"how long --rerun may take (default 2m, at most 1h)"},...import_chunk_DHPTGOEL.common},notes:["Reads the completion block of the answer (resul\
+t ID --claims): commits, changed files, tests, status.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run\
+;","--rerun runs your own command, on files that an agent wrote.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise\
+."].join("\n"),examples:["verify implement-mik3x9ab-4f7q2z",'verify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.
+root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(
+text,"--rerun");const id=(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]??"");const view=await(0,import_chunk_NPTTVLI2.refresh)(root.folder,id,true);if(view.
+damage===null&&!(0,import_chunk_D67XVZNW.isEnded)(view.state)){const wait=import_chunk_M5UIDYZS.nextCommands.waitOn(id,view.spec,root.option);const notes=[`${id}\
+: ${view.state.state}, there is nothing to verify yet; wait for it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-NPV\
+C7MXN.js"));const stop=new AbortController;const rerun=async cwd=>{const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-WJXFCQHU.js"));const timeoutMs=input.
+durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,
+timeoutMs,signal:stop.signal});release();if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(
+view,words&&rerun);const code=verification.verdict==="verified"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("\
+json"))return{code,json:claimsDocument(view,verification)};return{code,out:claimsPage(view,verification,context.width),notes:claimsNotes(view,verification)}}};
 
 },
 "./verify-NPVC7MXN.js": function (module, exports) {
@@ -7507,56 +7599,6 @@ held.commits)}}function countOf(left,named,total,held){return named.length===tot
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),240)}
 
 },
-"./verify-T2G42GMH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_TEGM7TP5=load(
-"./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var order=["contradicted","un\
-verifiable","verified","recorded"];var rows=60;function claimsPage(view,verification,width){const{verdicts}=verification;const lines=[headline(view,verification)];
-if(verdicts.length>0){const shown=order.flatMap(result=>verdicts.filter(one=>one.result===result)).slice(0,rows);lines.push(...shown.flatMap(one=>rowOf(one,width)));
-if(verdicts.length>rows)lines.push(`... and ${verdicts.length-rows} more (--json tells all)`)}return`${lines.join("\n")}
-`}function headline({id},{verdict,claims,verdicts,reason}){if(claims===null)return`${id}: ${verdict}: ${reason}`;const counts=order.map(result=>[countOf(verdicts,
-result),result]).filter(([count])=>count!==0);return`${id}: ${verdict}; it claims to be ${claims.status}
-${counts.map(pair=>pair.join(" ")).join(", ")}`}function rowOf({result,kind,claim,detail},width){const indent=14;const lines=(0,import_chunk_XFBNWBRB.wrap)(`${kind}\
- ${(0,import_chunk_LXK2ZILE.excerpt)(claim,120)}: ${detail}`,Math.max(20,width-indent));return lines.map((line,n)=>(0,import_chunk_BOPSRWHI.cutToWidth)(`${(n===
-0?result:"").padEnd(indent)}${line}`,Math.max(20,width)))}function claimsNotes(view,{rerun,unclaimed,block_error}){const notes=[];if(rerun)notes.push(`${rerun.command}\
-: ${rerun.reason}, ${(0,import_chunk_UNGYPAP3.formatDuration)(rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].
-map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&unclaimed.file_count>0)notes.push(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.
-showName),unclaimed.file_count)}`);if(unclaimed&&unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);
-notes.push(`commits that are not claimed: ${listed(commits,unclaimed.commit_count)}`)}if(block_error)notes.push(`see its result: ${import_chunk_TEGM7TP5.nextCommands.
-result(view.id,view.spec?.state_option??[])}`);return notes}function listed(names,total){const first=names.slice(0,5);return[...first,...total>first.length?[`an\
-d ${total-first.length} more`]:[]].join(", ")}function claimsDocument(view,verification){const{verdict,claims,verdicts,reason,block_error,rerun,unclaimed}=verification;
-const{state}=view;const counts=Object.fromEntries(order.map(result=>[result,countOf(verdicts,result)]));return{id:view.id,state:state.state,verdict,status:claims?.
-status??null,summary:claims?.summary??null,blocked_reason:claims?.blockedReason??null,open_issues:claims?.openIssues??[],counts,claims:verdicts,unclaimed,rerun:rerun&&
-rerunRecord(rerun),block_error,error:verdict==="verified"?null:{code:verdict,message:reason??messageOf(verdicts,verdict)},now:(0,import_chunk_CL3BCQKO.isoNow)(),
-age_ms:(0,import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())}}function rerunRecord({isPassed,...rest}){return{passed:isPassed,...rest}}
-function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(({result})=>result===verdict);const more=others.length===0?"":` (and ${others.length}\
- more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===
-wanted).length}var verify={name:"verify",summary:"check what a job claims to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",
-value:"CMD",help:"run the tests again in the folder of the job: words, or a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.
-limits.rerun,help:"how long --rerun may take (default 2m, at most 1h)"},...import_chunk_QVGUELI7.common},notes:["Reads the completion block of the answer (resul\
-t ID --claims): commits, changed files, tests, status.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run\
-;","--rerun runs your own command, on files that an agent wrote.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise\
-."].join("\n"),examples:["verify implement-mik3x9ab-4f7q2z",'verify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.
-root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(
-text,"--rerun");const id=(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]??"");const view=await(0,import_chunk_CUMVFVM3.refresh)(root.folder,id,true);if(view.
-damage===null&&!(0,import_chunk_D67XVZNW.isEnded)(view.state)){const wait=import_chunk_TEGM7TP5.nextCommands.wait(id,root.option);const notes=[`${id}: ${view.state.
-state}, there is nothing to verify yet; wait for it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,...input.has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-NPVC7MXN.js"));const stop=new AbortController;
-const rerun=async cwd=>{const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-WJXFCQHU.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");
-const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();
-if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.
-verdict==="verified"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("json"))return{code,json:claimsDocument(view,
-verification)};return{code,out:claimsPage(view,verification,context.width),notes:claimsNotes(view,verification)}}};
-
-},
 "./view-2J4E35LD.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{conditionOf:()=>import_chunk_D67XVZNW.conditionOf,goneError:()=>import_chunk_D67XVZNW.goneError,inspect:()=>import_chunk_D67XVZNW.
 inspect,isEnded:()=>import_chunk_D67XVZNW.isEnded,isQueued:()=>import_chunk_D67XVZNW.isQueued,timerPatienceMs:()=>import_chunk_D67XVZNW.timerPatienceMs});module.
@@ -7568,13 +7610,13 @@ exports=stdin_exports;var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./watch-74B6V5JK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_UJJQQRZ2=load(
-"./chunk-UJJQQRZ2.js");var import_chunk_2MEAKZFZ=load("./chunk-2MEAKZFZ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_62DZI7ZE=load(
-"./chunk-62DZI7ZE.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_QVGUELI7=load("./chunk-QVGUELI7.js");var import_chunk_CO45A6DL=load(
+"./watch-W7FLQRAJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
+"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_3MTGHWQZ=load("./chunk-3MTGHWQZ.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_TEGM7TP5=load(
-"./chunk-TEGM7TP5.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
+"./chunk-VCIFQG7V.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
 "./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
@@ -7586,8 +7628,8 @@ return{for:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.watchFo
 tempt-timeout":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.watchAttempt,help:"bound of one look as a whole (default 30s)"},tolerate:{kind:"cou\
 nt",value:"N",range:import_chunk_HPS4WFBD.limits.watchTolerate,help:"so many looks in a row may fail (default: as many as --for has time for)"},once:{kind:"flag",
 help:"look once, now; no job: 0 it holds, 2 not yet, 3 it failed or cannot be looked at"},repeat:{kind:"flag",help:"tell every change until --for is over, inste\
-ad of ending at the first verdict"},foreground:{kind:"flag",help:"stay, print one JSON line for each change, exit with the verdict"},...import_chunk_QVGUELI7.launchOptions}}
-var watch={name:"watch",summary:"wait for a condition: a file, a page, a check, another job, ...",form:"KIND ... --for D [options]",words:{min:1,max:1},options:import_chunk_QVGUELI7.
+ad of ending at the first verdict"},foreground:{kind:"flag",help:"stay, print one JSON line for each change, exit with the verdict"},...import_chunk_DHPTGOEL.launchOptions}}
+var watch={name:"watch",summary:"wait for a condition: a file, a page, a check, another job, ...",form:"KIND ... --for D [options]",words:{min:1,max:1},options:import_chunk_DHPTGOEL.
 common,notes:`Kinds: ${import_chunk_3MTGHWQZ.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h",
 "watch --help","watch file --help"],async choose(args){const[word,...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const kind=word===
 void 0?void 0:await(0,import_chunk_3MTGHWQZ.loadWatch)(word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(
@@ -7600,12 +7642,12 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-FV7CVHQX.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_UJJQQRZ2.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_UJJQQRZ2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_62DZI7ZE.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_2MEAKZFZ.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-YLWZWBRY.js"))).follow(context,root,launched.id);return(0,import_chunk_2MEAKZFZ.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_2MEAKZFZ.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-2RT7D424.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_ONN4AHV6.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_ONN4AHV6.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_6MNXFWQK.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_X2KHH4GV.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-BKGMFEXY.js"))).follow(context,root,launched.id);return(0,import_chunk_X2KHH4GV.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_X2KHH4GV.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_HPS4WFBD.toolGraceMs,maxOutputBytes:import_chunk_HPS4WFBD.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -7613,7 +7655,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_CO45A6DL.checkRoot)(root.folder);return(0,import_chunk_HCKID2IT.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_2MEAKZFZ.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_X2KHH4GV.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -7621,41 +7663,41 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-YLWZWBRY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_FDMABMWT=load("./chunk-FDMABMWT.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_R55QTULD=load("./chunk-R55QTULD.js");var import_chunk_ZHT772JP=load("./chunk-ZHT772JP.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_N5RLSATX=load("./chunk-N5RLSATX.js");var import_chunk_Z6IJVKG2=load(
+"./watch-foreground-BKGMFEXY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_KBSI5QQR=load("./chunk-KBSI5QQR.js");var import_chunk_CQRAUG2K=load(
+"./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_ZHT772JP=load("./chunk-ZHT772JP.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
 "./chunk-Z6IJVKG2.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load(
-"./chunk-CUMVFVM3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_TEGM7TP5=load("./chunk-TEGM7TP5.js");var import_chunk_JCD23OGW=load(
-"./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var lookMs=2e3;async function follow(context,root,id){
-const{spec,paths}=(0,import_chunk_D67XVZNW.inspect)(root.folder,id);const kind=spec?.watch?.condition??"unknown";context.tell(`job ${id} (Ctrl-C cancels it); co\
-llect: ${import_chunk_TEGM7TP5.nextCommands.wait(id,root.option)}`);let after=0;let isHeard=true;const say=line=>{isHeard&&=context.say(`${JSON.stringify(line)}\
-
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var lookMs=2e3;async function follow(context,root,id){const{spec,paths}=(0,import_chunk_D67XVZNW.inspect)(root.folder,id);const kind=spec?.
+watch?.condition??"unknown";context.tell(`job ${id} (Ctrl-C cancels it); collect: ${import_chunk_M5UIDYZS.nextCommands.wait(id,root.option)}`);let after=0;let isHeard=true;
+const say=line=>{isHeard&&=context.say(`${JSON.stringify(line)}
 `)};const drain=()=>{const{events}=(0,import_chunk_JCD23OGW.readEvents)(paths,after,Number.MAX_SAFE_INTEGER);for(const event of events){const line=(0,import_chunk_ZHT772JP.
 lineOfEvent)(event,kind,spec?.watch?.repeat===true);if(line&&isHeard)say(line);after=event.seq}};const ended=untilEnd(context,root,id,paths.events,()=>{drain();
-return isHeard});const view=await ended;if(view===void 0){const collect=import_chunk_TEGM7TP5.nextCommands.wait(id,root.option);return{code:import_chunk_6PFAPK5K.
+return isHeard});const view=await ended;if(view===void 0){const collect=import_chunk_M5UIDYZS.nextCommands.wait(id,root.option);return{code:import_chunk_6PFAPK5K.
 exitCodes.pending,notes:[`the reader is gone; job ${id} runs on; collect: ${collect}`]}}drain();const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
 if((0,import_chunk_D67XVZNW.isEnded)(view.state))say((0,import_chunk_ZHT772JP.terminalLine)(view.state,kind));if((0,import_chunk_D67XVZNW.isEnded)(view.state)&&
 isHeard)(0,import_chunk_OIULTO2Y.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,id,events,tell){const patience=Number.MAX_SAFE_INTEGER;
 return(0,import_chunk_CQRAUG2K.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience},()=>new Promise((resolve,reject)=>{
 let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=(0,import_chunk_3BHDXNO3.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,
 lookMs);const end=view=>{clearInterval(timer);unwatch();release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}\
-: canceling job ${id}`);const request={owner:import_chunk_IYTRN2OE.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_FDMABMWT.cancelJob)(
-root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_R55QTULD.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
+: canceling job ${id}`);const request={owner:import_chunk_IYTRN2OE.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_KBSI5QQR.cancelJob)(
+root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_FLY4C3PO.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
 then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-FV7CVHQX.js": function (module, exports) {
+"./watch-once-2RT7D424.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_ZHT772JP=load("./chunk-ZHT772JP.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_FL5YF4MN=load("./chunk-FL5YF4MN.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CUMVFVM3=load("./chunk-CUMVFVM3.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FKEDTWPK.js");var import_chunk_SVGD42JJ=load("./chunk-SVGD42JJ.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
@@ -7664,7 +7706,7 @@ then(({views})=>end(views[0]),reject)}))}
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful};async function lookNow(context,kind,input,place){const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_FL5YF4MN.attempt)(kind,read.input,start,{place:{
+onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_SVGD42JJ.attempt)(kind,read.input,start,{place:{
 root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_IYTRN2OE.callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.
 signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.
 evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.

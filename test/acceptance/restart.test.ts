@@ -123,11 +123,11 @@ test('label and --max-live stay unless given; the owner too, when nobody says wh
   };
   const asked = ['--owner', 'a', '--label', 'one', '--max-live', '3'];
   const task = ['staffer', '--backend', 'cat', '--prompt', 'x'];
-  const watch = ['watch', 'cmd', '--', 'true'];
+  workspace.write('there', '');
   for (const words of [
     ['run', ...asked, '--', 'true'],
     [...task, ...asked],
-    [...watch.slice(0, 2), ...asked, ...watch.slice(2)],
+    ['watch', 'file', 'there', '--for', '1h', ...asked],
   ]) {
     const first = await finish(workspace, words, 0);
     const again = await finish(workspace, ['restart', first], 0);
@@ -213,8 +213,8 @@ test('two restarts with one once-key are one job', async (t) => {
 
 /** Launches, waits for the end, and gives the id. */
 async function finish(workspace: Workspace, args: string[], code: number, options?: RunOptions): Promise<string> {
-  const [verb = '', ...rest] = args;
-  const launched = await run(workspace, [verb, '--id-only', ...rest], options);
+  const at = args.includes('--') ? args.indexOf('--') : args.length;
+  const launched = await run(workspace, [...args.slice(0, at), '--id-only', ...args.slice(at)], options);
   assert.equal(launched.code, 0, launched.stderr);
   const id = launched.stdout.trim();
   assert.equal((await run(workspace, ['wait', id])).code, code);

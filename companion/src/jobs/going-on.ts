@@ -20,7 +20,7 @@ export function goingOn(view: View, option: readonly string[]): GoingOn | null {
   const what = isAsked ? 'the answer' : 'what is missing';
   const launch = 'into the task of a new launch';
   const where = spec?.handback
-    ? `put ${what} into the hand-back folder ${excerpt(plainText(spec.handback.dir), 1000)} before it, or ${launch}`
+    ? `put ${what} into the hand-back folder ${excerpt(plainText(spec.handback.dir), 1000)} first, or ${launch}`
     : `${what} belongs ${launch}`;
   return {
     next: { restart: nextCommands.restart(id, option) },
