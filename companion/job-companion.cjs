@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "b2e80a1f12c3c01b";
+const buildId = "b2903be9df85052e";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -142,7 +142,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-B4JQ4POZ.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-EI35B6KK.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-NK5GYFLO.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-2YZJ6236.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -746,6 +746,78 @@ exited"?`code ${String(code)}`:String(how);const said=typeof output==="string"&&
 (0,import_chunk_LXK2ZILE.plainText)(`${String(key)}: ${what}${said}`).replace(/\s+/g," ").trim(),300)})`}
 
 },
+"./chunk-762D7YFD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.j\
+s");var import_chunk_XPFVDNEA=load("./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_RB24HEYU.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_XPFVDNEA.onceWords)("run",input,(0,import_chunk_XPFVDNEA.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_XPFVDNEA.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_RB24HEYU.makeRunPart)(input,cwd);return(0,import_chunk_A3YABYSL.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_A3YABYSL.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_HPS4WFBD.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_RB24HEYU.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_A3YABYSL.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
+
+},
+"./chunk-7CVCICVC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_GUOOKHKU=load(
+"./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load(
+"./chunk-JCD23OGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??
+[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};
+return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_HPS4WFBD.observeBytes&&
+kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_HPS4WFBD.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_HPS4WFBD.
+textTailBytes;progress&&size()>import_chunk_HPS4WFBD.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.
+tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_HPS4WFBD.observeBytes)document.progress={tools_truncated:true,text_truncated:true};
+for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_HPS4WFBD.observeBytes)delete document[name];return make()}
+function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}
+function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_S7M4UBSY.
+factsOf)(paths.output),(0,import_chunk_S7M4UBSY.factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.
+modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>
+0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_PGEWSQPR.readJson)(paths.
+snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_PGEWSQPR.readRange)(
+paths.output,-import_chunk_HPS4WFBD.tailBytes,import_chunk_HPS4WFBD.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.
+plainText)(bytes.toString("utf8")),import_chunk_HPS4WFBD.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_HPS4WFBD.
+tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){const{state,spec}=view;const condition=(0,import_chunk_D67XVZNW.conditionOf)(
+view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===
+void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,
+...(0,import_chunk_F4RDUI7D.healthOf)(view,condition),checkpoint:(0,import_chunk_F4RDUI7D.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_F4RDUI7D.
+watchSeen)(view),timer:(0,import_chunk_F4RDUI7D.timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(view),supervision:condition,rev:state.
+rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,
+import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,
+...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_B6AP4WY2.collectedBy)(
+view),last_collected_seq:(0,import_chunk_B6AP4WY2.lastCollectedSeq)(view)};const page=readPage(view,options);const known=options.afterSeq===null?null:page.events.
+at(-1)?.seq??page.after;const next=nextFor(view,condition,options.root,known);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_D67XVZNW.
+isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,
+...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_HPS4WFBD.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(
+document,null);const bounded=boundDocument(document,page);const told=Number(bounded.next_seq);if(known!==null&&told<known&&bounded.next&&!waited)bounded.next=nextFor(
+view,condition,options.root,told);return bounded}function readPage({paths,state},{afterSeq}){const after=afterSeq??Math.max(0,state.seq-recentEvents);const{events,
+more}=(0,import_chunk_JCD23OGW.readEvents)(paths,after,eventsAtMost);return{events:events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400)),isMore:more,
+after}}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.
+plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,
+import_chunk_F4RDUI7D.queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};
+const{reason:_,...seen}=(0,import_chunk_F4RDUI7D.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_D67XVZNW.isEnded)(state)||!("word"in seen)?
+null:seen}}function handbackFacts(view){const handback=(0,import_chunk_F4RDUI7D.handbackSeen)(view);return handback===null?{}:{handback}}function goingOnFacts(view){
+const on=(0,import_chunk_GUOOKHKU.goingOn)(view,[]);return on===null?{}:{going_on:on.words}}function filesOf({paths,state}){const files={result:paths.result,output:paths.
+output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_D67XVZNW.isEnded)(state))return files;return Object.fromEntries(Object.
+entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root,after){if(condition==="damaged")
+return{doctor:import_chunk_M5UIDYZS.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))return{wait:import_chunk_M5UIDYZS.
+nextCommands.waitOn(view.id,view.spec,root.option,after),cancel:import_chunk_M5UIDYZS.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_M5UIDYZS.
+nextCommands.result(view.id,root.option)};if(view.state.state==="done")return{...next,...(0,import_chunk_GUOOKHKU.goingOn)(view,root.option)?.next};if((0,import_chunk_3GM77A5D.
+isContinuable)(view.paths,view.state))next.continue=import_chunk_M5UIDYZS.nextCommands.continue(view.id,root.option);next.restart=import_chunk_M5UIDYZS.nextCommands.
+restart(view.id,root.option);return next}
+
+},
 "./chunk-7LUFXQWN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{isToolSession:()=>isToolSession,noteToolSession:()=>noteToolSession});module.exports=stdin_exports;var sessions=new Set;
 var lingerMs=1e3;function isToolSession(session){return sessions.has(session)}function noteToolSession(pid){if(pid===void 0)return()=>void 0;sessions.add(pid);return()=>setTimeout(
@@ -757,6 +829,52 @@ var lingerMs=1e3;function isToolSession(session){return sessions.has(session)}fu
 "./chunk-IYTRN2OE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");function userConfigFile(){const folder=(0,
 import_chunk_IYTRN2OE.configFolder)();return folder===void 0?void 0:import_node_path.default.join(folder,"config.json")}function mayMention(field){const file=userConfigFile();
 try{return file!==void 0&&((0,import_chunk_PGEWSQPR.readText)(file)??"").includes(`"${field}"`)}catch{return true}}
+
+},
+"./chunk-A3YABYSL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./chunk-6MNXFWQK.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-P3IKZRXO.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
+ take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
+text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null}}function onStallOf(input){const text=input.text("on-stall");
+if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
+l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_HPS4WFBD.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
+-stall of ${size} bytes: at most ${import_chunk_HPS4WFBD.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
+!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
+n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
+checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
+import_chunk_6MNXFWQK.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
+isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-JY7W7XBY.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
+const collect=`collect: ${import_chunk_M5UIDYZS.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(launched),collect,
+...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,
+heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key\
+ had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}function specOf(root,id){const spec=(0,import_chunk_IDC76GR5.
+readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}function warningNotes(root,id){return warningsOf(root,id).
+map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))return void 0;const[{inspect},
+{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-2J4E35LD.js")),Promise.resolve().then(()=>load("./timer-facts-IZF5YNMU.js"))]);
+const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.
+timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./\
+queue-note-4K2363YR.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
+root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);const commands={wait:import_chunk_M5UIDYZS.nextCommands.waitOn(id,specOf(root,id),root.option),
+observe:import_chunk_M5UIDYZS.nextCommands.observe(id,root.option),cancel:import_chunk_M5UIDYZS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
+id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
+facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
+next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
+`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
+
+`,notes}}
 
 },
 "./chunk-AKN4DB5J.js": function (module, exports) {
@@ -835,6 +953,28 @@ const[first=""]=(0,import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")
 const home=import_chunk_IYTRN2OE.variables.home();const ours=(0,import_chunk_IYTRN2OE.configFolder)();return{...(0,import_chunk_IYTRN2OE.toolEnvironment)(),PATH:absoluteSearchPath().
 join(":"),...home===void 0?{}:{HOME:home},...ours===void 0?{}:{XDG_CONFIG_HOME:import_node_path.default.dirname(ours)},GIT_OPTIONAL_LOCKS:"0",GIT_TERMINAL_PROMPT:"\
 0",GIT_ASKPASS:"",GIT_NO_LAZY_FETCH:"1",GIT_NO_REPLACE_OBJECTS:"1",GIT_ALLOW_PROTOCOL:"none",GIT_CEILING_DIRECTORIES:import_node_path.default.dirname(folder)}}
+
+},
+"./chunk-B6AP4WY2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{collectedBy:()=>collectedBy,heardSeq:()=>heardSeq,isCollected:()=>isCollected,lastCollectedSeq:()=>lastCollectedSeq,
+noteCollected:()=>noteCollected,noteDelivered:()=>noteDelivered});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");function noteCollected(view,by){if(view.damage!==
+null||isCollected(view))return;try{const note={by,pid:process.pid,owner:import_chunk_IYTRN2OE.variables.owner()??null,at:(0,import_chunk_CL3BCQKO.isoNow)(),seq:view.
+state.seq};(0,import_chunk_PGEWSQPR.createFile)(view.paths.collected,`${JSON.stringify(note)}
+`,{sync:false})}catch{}}function isCollected(view){return(0,import_chunk_S7M4UBSY.exists)(view.paths.collected)}function noteDelivered(view,seq,causes){try{if((0,
+import_chunk_S7M4UBSY.factsOf)(view.paths.waiters)?.kind!=="folder")return;const before=deliveredSeq(view.paths)??0;const news=causes.filter(cause=>seq>(heardSeq(
+view.paths,cause)??0));if(seq<=before&&news.length===0)return;const heard={...heardIn(view.paths),...Object.fromEntries(news.map(cause=>[cause,seq]))};const note={
+seq:Math.max(seq,before),heard,pid:process.pid,owner:import_chunk_IYTRN2OE.variables.owner()??null,at:(0,import_chunk_CL3BCQKO.isoNow)()};(0,import_chunk_PGEWSQPR.
+writeJson)(deliveredFile(view.paths),note,{sync:false})}catch{}}function collectedBy({paths}){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.collected);if(read.
+kind==="missing")return null;const{by,owner,at}=read.kind==="ok"?read.value:{};const text=value=>typeof value==="string"?value:null;return{by:text(by),owner:text(
+owner),at:(0,import_chunk_IDC76GR5.instantOf)(at)===null?null:at}}function lastCollectedSeq({paths}){const seqs=[numberIn(paths.collected),deliveredSeq(paths)].
+filter(seq=>seq!==null);return seqs.length===0?null:Math.max(...seqs)}function heardSeq(paths,cause){const seq=heardIn(paths)[cause];return typeof seq==="number"&&
+(0,import_chunk_ILRLY4JU.isNumbered)({seq})?seq:null}function heardIn(paths){const read=(0,import_chunk_PGEWSQPR.readJson)(deliveredFile(paths));const heard=read.
+kind==="ok"?read.value.heard:null;return typeof heard==="object"&&heard!==null&&!Array.isArray(heard)?heard:{}}function deliveredFile(paths){return import_node_path.
+default.join(paths.waiters,"delivered.json")}function deliveredSeq(paths){return numberIn(deliveredFile(paths))}function numberIn(file){const read=(0,import_chunk_PGEWSQPR.
+readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return null;return(0,import_chunk_ILRLY4JU.isNumbered)({seq:read.value.seq})?read.value.seq:
+null}
 
 },
 "./chunk-BOPSRWHI.js": function (module, exports) {
@@ -1056,23 +1196,6 @@ factsOf)(target);return facts?(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs
 filter(one=>one!==null&&one!==void 0).map(alive);for(const answer of["alive","unknown","dead"])if(seen.includes(answer))return answer;return"none"}function damageOf(spec,state,worker){
 if(worker==="alive")return null;if(state.kind==="damaged")return state.reason;if(state.kind==="ok"&&isEnded(state.value))return null;if(spec.kind==="ok")return null;
 return spec.kind==="damaged"?spec.reason:"spec.json is missing"}function presentIn(read){return read.kind==="ok"?read.value:null}
-
-},
-"./chunk-DDBTD36G.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-HCDWOUY4.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-W7FLQRAJ.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-C3LHY7CL.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-BT7LFTJ4.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-VHNB3ADK.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-LRG6ZDBS.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-5GUX6VMR.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-6BFWGQ7F.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-N777NJIZ.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-KIJDXTLM.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-53NYITFG.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-DG7IE4EQ.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-MIEUKK42.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-IQEXKS6D.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-UKBYQ4VW.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-5BDDENVU.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-X2LSCN4Z.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-LY4YSVV2.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-QNGQW4CQ.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-I67B4ECH.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-VQWFZH7C.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-BB6BTGCP.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-BGBU4IH4.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
 
 },
 "./chunk-DHPTGOEL.js": function (module, exports) {
@@ -1607,6 +1730,74 @@ keys(env).filter(name=>!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort()}function a
 void 0}function definedOnly(source){const result={};for(const[name,value]of Object.entries(source))if(value!==void 0)result[name]=value;return result}
 
 },
+"./chunk-J6HBAQJT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_P6MSNBTG=load(
+"./chunk-P6MSNBTG.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load(
+"./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_7CVCICVC=load("./chunk-7CVCICVC.js");var import_chunk_B6AP4WY2=load(
+"./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
+const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_IDC76GR5.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_5PLGUTI6.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
+some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_M5UIDYZS.nextCommands.wait(first,root.option);const words=["\
+wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
+["--until","terminal"]:import_chunk_M5UIDYZS.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
+words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.
+formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_M5UIDYZS.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_VQZH6OHM.
+jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_IDC76GR5.readSpec)(paths);return spec.kind===
+"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_P6MSNBTG.pageOf)(view,root):`${JSON.stringify(
+withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_7CVCICVC.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_B6AP4WY2.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
+exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_D67XVZNW.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
+wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
+wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
+out:`${pictureText(context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_IC6FN6CW.noticeNotes)(view)]}}function whyLines(event,view){
+if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
+message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
+name,bytes,changed},view){const dir=(0,import_chunk_F4RDUI7D.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4QTDUFVE.isHandback)(
+name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4QTDUFVE.answerName)(name);return[`${changed===true?"chang\
+ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
+value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
+function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const isOver=options.
+mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
+woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
+filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
+exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
+const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_D67XVZNW.
+isEnded)(view.state))(0,import_chunk_B6AP4WY2.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_7CVCICVC.observation)(view,{afterSeq:null,root,waited:{
+wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_D67XVZNW.isEnded)(
+view.state)?{wake:"terminal",...(0,import_chunk_IC6FN6CW.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
+filter(view=>!(0,import_chunk_D67XVZNW.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
+return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_D67XVZNW.
+isEnded)(view.state)?(0,import_chunk_IC6FN6CW.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
+out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
+
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_IDC76GR5.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_IC6FN6CW.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_FLY4C3PO.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_CQRAUG2K.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
+context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_D67XVZNW.
+isEnded)(view.state)?view:(0,import_chunk_D67XVZNW.inspect)(view.root,view.id)}catch{return view}}
+
+},
 "./chunk-JCD23OGW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{openJournal:()=>openJournal,readEvents:()=>readEvents});module.exports=stdin_exports;var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load(
@@ -1941,74 +2132,6 @@ it",id,"--timeout","10m"),waitOn:(id,spec,option,after=null)=>spec?.handback?nex
 nextCommands.wait(id,option),observe:(id,option)=>nextCommand(option,"observe",id),result:(id,option)=>nextCommand(option,"result",id),status:option=>nextCommand(
 option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id,option)=>nextCommand(option,"restart",id),doctor:(id,option)=>nextCommand(option,
 "doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
-
-},
-"./chunk-MR3ZMUSH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_UG4V7C2D=load(
-"./chunk-UG4V7C2D.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load(
-"./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_QLWHBYJ3=load("./chunk-QLWHBYJ3.js");var import_chunk_OIULTO2Y=load(
-"./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
-"./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
-const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_IDC76GR5.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_5PLGUTI6.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
-some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_M5UIDYZS.nextCommands.wait(first,root.option);const words=["\
-wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
-["--until","terminal"]:import_chunk_M5UIDYZS.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
-words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.
-formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_M5UIDYZS.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_VQZH6OHM.
-jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_IDC76GR5.readSpec)(paths);return spec.kind===
-"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_UG4V7C2D.pageOf)(view,root):`${JSON.stringify(
-withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_QLWHBYJ3.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_OIULTO2Y.noteDelivered)(view,woken.nextSeq);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.exitCodes.
-pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_D67XVZNW.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.wake,id:woken.
-id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{wait:again}}}}
-const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,out:`${pictureText(
-context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_IC6FN6CW.noticeNotes)(view)]}}function whyLines(event,view){
-if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
-message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
-name,bytes,changed},view){const dir=(0,import_chunk_F4RDUI7D.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4QTDUFVE.isHandback)(
-name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4QTDUFVE.answerName)(name);return[`${changed===true?"chang\
-ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
-value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
-function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const isOver=options.
-mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
-woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
-filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
-exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
-const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_D67XVZNW.
-isEnded)(view.state))(0,import_chunk_OIULTO2Y.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_QLWHBYJ3.observation)(view,{afterSeq:null,root,waited:{
-wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_D67XVZNW.isEnded)(
-view.state)?{wake:"terminal",...(0,import_chunk_IC6FN6CW.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
-filter(view=>!(0,import_chunk_D67XVZNW.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
-return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_D67XVZNW.
-isEnded)(view.state)?(0,import_chunk_IC6FN6CW.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
-out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
-
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_IDC76GR5.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_IC6FN6CW.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_FLY4C3PO.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_CQRAUG2K.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
-context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_D67XVZNW.
-isEnded)(view.state)?view:(0,import_chunk_D67XVZNW.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-N263NSQQ.js": function (module, exports) {
@@ -2579,24 +2702,6 @@ return new FaultError("usage",message,next)}function errnoOf(error){if(typeof er
 code==="string"?error.code:void 0}function messageOf(error){return error instanceof Error?error.message:String(error)}
 
 },
-"./chunk-OIULTO2Y.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{collectedBy:()=>collectedBy,isCollected:()=>isCollected,lastCollectedSeq:()=>lastCollectedSeq,noteCollected:()=>noteCollected,
-noteDelivered:()=>noteDelivered});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_IDC76GR5=load("./chunk-IDC\
-76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S\
-7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");function noteCollected(view,by){if(view.damage!==null||
-isCollected(view))return;try{const note={by,pid:process.pid,owner:import_chunk_IYTRN2OE.variables.owner()??null,at:(0,import_chunk_CL3BCQKO.isoNow)(),seq:view.state.
-seq};(0,import_chunk_PGEWSQPR.createFile)(view.paths.collected,`${JSON.stringify(note)}
-`,{sync:false})}catch{}}function isCollected(view){return(0,import_chunk_S7M4UBSY.exists)(view.paths.collected)}function noteDelivered(view,seq){try{if((0,import_chunk_S7M4UBSY.
-factsOf)(view.paths.waiters)?.kind!=="folder"||seq<=(deliveredSeq(view.paths)??0))return;const note={seq,pid:process.pid,owner:import_chunk_IYTRN2OE.variables.owner()??
-null,at:(0,import_chunk_CL3BCQKO.isoNow)()};(0,import_chunk_PGEWSQPR.writeJson)(deliveredFile(view.paths),note,{sync:false})}catch{}}function collectedBy({paths}){
-const read=(0,import_chunk_PGEWSQPR.readJson)(paths.collected);if(read.kind==="missing")return null;const{by,owner,at}=read.kind==="ok"?read.value:{};const text=value=>typeof value===
-"string"?value:null;return{by:text(by),owner:text(owner),at:(0,import_chunk_IDC76GR5.instantOf)(at)===null?null:at}}function lastCollectedSeq({paths}){const seqs=[
-numberIn(paths.collected),deliveredSeq(paths)].filter(seq=>seq!==null);return seqs.length===0?null:Math.max(...seqs)}function deliveredFile(paths){return import_node_path.
-default.join(paths.waiters,"delivered.json")}function deliveredSeq(paths){return numberIn(deliveredFile(paths))}function numberIn(file){const read=(0,import_chunk_PGEWSQPR.
-readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return null;return(0,import_chunk_ILRLY4JU.isNumbered)({seq:read.value.seq})?read.value.seq:
-null}
-
-},
 "./chunk-OLD5VJ7N.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{holdFifo:()=>holdFifo,makeFifo:()=>makeFifo,watchFifo:()=>watchFifo});module.exports=stdin_exports;var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("node:fs");var flags=import_node_fs.constants.O_NONBLOCK|
@@ -2611,21 +2716,37 @@ errnoOf)(error)??""))return void 0;throw error}if((0,import_node_fs.fstatSync)(f
 const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===void 0)return false;(0,import_node_fs.closeSync)(fd);return true}
 
 },
-"./chunk-ONN4AHV6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_X2KHH4GV.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_X2KHH4GV.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_6MNXFWQK.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_VQZH6OHM.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_X2KHH4GV.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
+"./chunk-P6MSNBTG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load(
+"./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_7CVCICVC=load(
+"./chunk-7CVCICVC.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_APIILWNY=load(
+"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_7CVCICVC.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_46T43WWK.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_D67XVZNW.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
+reason})`:""}`],["queue",(0,import_chunk_22LWLGDW.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_D67XVZNW.isEnded)(state)?
+null:(0,import_chunk_22LWLGDW.progressLine)(view)],["watch",(0,import_chunk_22LWLGDW.watchLine)(view)],["hand-back",(0,import_chunk_22LWLGDW.handbackLine)(view)],
+["notify",(0,import_chunk_6TQJ6FPC.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
+null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_46T43WWK.timeOf)(view)}${ended===null?"":
+`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_46T43WWK.ownerOf)(view):null],["backend",agentOf(view)],["\
+due",spec?.timer?(0,import_chunk_Z6IJVKG2.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
+t",(0,import_chunk_AKN4DB5J.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
+"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
+...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
+join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_D67XVZNW.isEnded)(state)?`${(0,import_chunk_APIILWNY.
+oneLine)(identity)}: ${(0,import_chunk_APIILWNY.taskWords)(state)}`:(0,import_chunk_APIILWNY.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_D67XVZNW.
+isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
+/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_D67XVZNW.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
+return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_35TRZJLG.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
+const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
+odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
+import_chunk_ANJXVAR2.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_D67XVZNW.isEnded)(
+state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_7CVCICVC.progressOf)(
+view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
+plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
+status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
 
 },
 "./chunk-PGEWSQPR.js": function (module, exports) {
@@ -2685,59 +2806,6 @@ join(folder,name)))]}function ownCgroup(){const mount=mountPoint();const line=re
 void 0||line===void 0?void 0:import_node_path.default.join(mount,line.slice(3))}function mountPoint(){const line=readOrEmpty("/proc/self/mounts").split("\n").find(
 one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowMount(folder){const mount=mountPoint();return mount!==void 0&&import_node_path.default.
 resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
-
-},
-"./chunk-QLWHBYJ3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_GUOOKHKU=load(
-"./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load(
-"./chunk-JCD23OGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??
-[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};
-return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_HPS4WFBD.observeBytes&&
-kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_HPS4WFBD.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_HPS4WFBD.
-textTailBytes;progress&&size()>import_chunk_HPS4WFBD.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.
-tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_HPS4WFBD.observeBytes)document.progress={tools_truncated:true,text_truncated:true};
-for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_HPS4WFBD.observeBytes)delete document[name];return make()}
-function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}
-function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_S7M4UBSY.
-factsOf)(paths.output),(0,import_chunk_S7M4UBSY.factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.
-modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>
-0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_PGEWSQPR.readJson)(paths.
-snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_PGEWSQPR.readRange)(
-paths.output,-import_chunk_HPS4WFBD.tailBytes,import_chunk_HPS4WFBD.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.
-plainText)(bytes.toString("utf8")),import_chunk_HPS4WFBD.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_HPS4WFBD.
-tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){const{state,spec}=view;const condition=(0,import_chunk_D67XVZNW.conditionOf)(
-view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===
-void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,
-...(0,import_chunk_F4RDUI7D.healthOf)(view,condition),checkpoint:(0,import_chunk_F4RDUI7D.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_F4RDUI7D.
-watchSeen)(view),timer:(0,import_chunk_F4RDUI7D.timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(view),supervision:condition,rev:state.
-rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,
-import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,
-...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_OIULTO2Y.collectedBy)(
-view),last_collected_seq:(0,import_chunk_OIULTO2Y.lastCollectedSeq)(view)};const page=readPage(view,options);const known=options.afterSeq===null?null:page.events.
-at(-1)?.seq??page.after;const next=nextFor(view,condition,options.root,known);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_D67XVZNW.
-isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,
-...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_HPS4WFBD.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(
-document,null);const bounded=boundDocument(document,page);const told=Number(bounded.next_seq);if(known!==null&&told<known&&bounded.next&&!waited)bounded.next=nextFor(
-view,condition,options.root,told);return bounded}function readPage({paths,state},{afterSeq}){const after=afterSeq??Math.max(0,state.seq-recentEvents);const{events,
-more}=(0,import_chunk_JCD23OGW.readEvents)(paths,after,eventsAtMost);return{events:events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400)),isMore:more,
-after}}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.
-plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,
-import_chunk_F4RDUI7D.queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};
-const{reason:_,...seen}=(0,import_chunk_F4RDUI7D.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_D67XVZNW.isEnded)(state)||!("word"in seen)?
-null:seen}}function handbackFacts(view){const handback=(0,import_chunk_F4RDUI7D.handbackSeen)(view);return handback===null?{}:{handback}}function goingOnFacts(view){
-const on=(0,import_chunk_GUOOKHKU.goingOn)(view,[]);return on===null?{}:{going_on:on.words}}function filesOf({paths,state}){const files={result:paths.result,output:paths.
-output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_D67XVZNW.isEnded)(state))return files;return Object.fromEntries(Object.
-entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root,after){if(condition==="damaged")
-return{doctor:import_chunk_M5UIDYZS.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))return{wait:import_chunk_M5UIDYZS.
-nextCommands.waitOn(view.id,view.spec,root.option,after),cancel:import_chunk_M5UIDYZS.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_M5UIDYZS.
-nextCommands.result(view.id,root.option)};if(view.state.state==="done")return{...next,...(0,import_chunk_GUOOKHKU.goingOn)(view,root.option)?.next};if((0,import_chunk_3GM77A5D.
-isContinuable)(view.paths,view.state))next.continue=import_chunk_M5UIDYZS.nextCommands.continue(view.id,root.option);next.restart=import_chunk_M5UIDYZS.nextCommands.
-restart(view.id,root.option);return next}
 
 },
 "./chunk-RB24HEYU.js": function (module, exports) {
@@ -2939,37 +3007,15 @@ if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(
 1024**3).toFixed(1)} GiB`}
 
 },
-"./chunk-UG4V7C2D.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load(
-"./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_QLWHBYJ3=load(
-"./chunk-QLWHBYJ3.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_APIILWNY=load(
-"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_QLWHBYJ3.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_46T43WWK.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_D67XVZNW.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
-reason})`:""}`],["queue",(0,import_chunk_22LWLGDW.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_D67XVZNW.isEnded)(state)?
-null:(0,import_chunk_22LWLGDW.progressLine)(view)],["watch",(0,import_chunk_22LWLGDW.watchLine)(view)],["hand-back",(0,import_chunk_22LWLGDW.handbackLine)(view)],
-["notify",(0,import_chunk_6TQJ6FPC.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
-null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_46T43WWK.timeOf)(view)}${ended===null?"":
-`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_46T43WWK.ownerOf)(view):null],["backend",agentOf(view)],["\
-due",spec?.timer?(0,import_chunk_Z6IJVKG2.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
-t",(0,import_chunk_AKN4DB5J.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
-"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
-...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
-join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_D67XVZNW.isEnded)(state)?`${(0,import_chunk_APIILWNY.
-oneLine)(identity)}: ${(0,import_chunk_APIILWNY.taskWords)(state)}`:(0,import_chunk_APIILWNY.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_D67XVZNW.
-isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
-/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_D67XVZNW.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
-return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_35TRZJLG.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
-const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
-odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
-import_chunk_ANJXVAR2.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_D67XVZNW.isEnded)(
-state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_QLWHBYJ3.progressOf)(
-view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
-plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
-status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
+"./chunk-TIUGNHSS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{whoseJobs:()=>whoseJobs});module.exports=stdin_exports;var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");function whoseJobs(root,owner){const known=new Map;const look=id=>{const seen=known.get(id)??starterOf(root,id);known.set(id,seen);return seen};
+return spec=>{if(owner===null)return"own";const passed=new Set([spec.id]);let isHeld=false;for(let above=spec.owner;above!==owner;){if(above===null||!(0,import_chunk_V5ZZ3YHA.
+isId)(above)||passed.has(above))return"other";passed.add(above);const starter=look(above);if(starter==="gone")return"other";if(starter==="unreadable")break;isHeld||=
+!starter.isOver;above=starter.owner}return isHeld?"below":"own"}}function starterOf(root,id){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if(!(0,import_chunk_S7M4UBSY.
+exists)(paths.folder))return"gone";const spec=(0,import_chunk_IDC76GR5.readSpec)(paths);if(spec.kind!=="ok")return"unreadable";const state=(0,import_chunk_IDC76GR5.
+readState)(paths);return{owner:spec.value.owner,isOver:state.kind==="ok"&&(0,import_chunk_D67XVZNW.isEnded)(state.value)}}
 
 },
 "./chunk-UNGYPAP3.js": function (module, exports) {
@@ -3043,50 +3089,38 @@ ours"),reviewDiff:at("review.diff"),started:at("started"),shimMark:at("started/s
 /active/${id}`}}function stagePath(root,id){return import_node_path2.default.join(root,"jobs",`.new-${id}`)}
 
 },
-"./chunk-X2KHH4GV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
-"./chunk-6MNXFWQK.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-P3IKZRXO.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
- take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
-text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null}}function onStallOf(input){const text=input.text("on-stall");
-if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
-l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_HPS4WFBD.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
--stall of ${size} bytes: at most ${import_chunk_HPS4WFBD.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
-!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
-n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
-checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
-import_chunk_6MNXFWQK.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
-isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-VBBMOQLS.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
-const collect=`collect: ${import_chunk_M5UIDYZS.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(launched),collect,
-...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,
-heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key\
- had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}function specOf(root,id){const spec=(0,import_chunk_IDC76GR5.
-readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}function warningNotes(root,id){return warningsOf(root,id).
-map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))return void 0;const[{inspect},
-{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-2J4E35LD.js")),Promise.resolve().then(()=>load("./timer-facts-IZF5YNMU.js"))]);
-const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.
-timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./\
-queue-note-4K2363YR.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
-root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);const commands={wait:import_chunk_M5UIDYZS.nextCommands.waitOn(id,specOf(root,id),root.option),
-observe:import_chunk_M5UIDYZS.nextCommands.observe(id,root.option),cancel:import_chunk_M5UIDYZS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
-id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
-facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
-next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
-`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
+"./chunk-VREZBAX2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-DIT5RBA4.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-LZ2VZXBQ.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-IALBDVI4.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-R5OLALIK.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-QRNBLFXX.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-PA7EPVFY.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-LUBZFCXI.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-VH6HJRL6.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-TGC5G4CY.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-5QPAM72A.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-PNWU4D4L.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-7DSXS23T.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-MIEUKK42.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-UFQQ5WHT.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-QZVWAVNI.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-6PRNAWUT.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-EB6QVIVC.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-LY4YSVV2.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-SMLAKTCR.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-I67B4ECH.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-MKWTRMTI.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-BB6BTGCP.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-2CKUTHL2.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
 
-`,notes}}
+},
+"./chunk-XPFVDNEA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_A3YABYSL.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_A3YABYSL.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_6MNXFWQK.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_VQZH6OHM.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_A3YABYSL.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
 "./chunk-XSVLTRB3.js": function (module, exports) {
@@ -3252,25 +3286,6 @@ import_chunk_PGEWSQPR.readJson)(import_node_path.default.join(folder,String(high
 "another process"}
 
 },
-"./chunk-YXKLEYXH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.j\
-s");var import_chunk_ONN4AHV6=load("./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_RB24HEYU.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_ONN4AHV6.onceWords)("run",input,(0,import_chunk_ONN4AHV6.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_ONN4AHV6.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_RB24HEYU.makeRunPart)(input,cwd);return(0,import_chunk_X2KHH4GV.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_X2KHH4GV.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_HPS4WFBD.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_RB24HEYU.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_X2KHH4GV.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
-
-},
 "./chunk-Z6IJVKG2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./ch\
 unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./\
@@ -3299,14 +3314,14 @@ isInside)this.chain.pass();this.isInside=false;from=end+1}this.rest=Buffer.from(
 return;this.rest=Buffer.alloc(0);this.isInside=true}};
 
 },
-"./collecting-VBBMOQLS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_MR3ZMUSH.waitAndTell});module.exports=stdin_exports;var import_chunk_MR3ZMUSH=load("./\
-chunk-MR3ZMUSH.js");var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_UG4V7C2D=load("./chunk-UG4V7C2D.js");var import_chunk_22LWLGDW=load("\
+"./collecting-JY7W7XBY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_J6HBAQJT.waitAndTell});module.exports=stdin_exports;var import_chunk_J6HBAQJT=load("./\
+chunk-J6HBAQJT.js");var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_P6MSNBTG=load("./chunk-P6MSNBTG.js");var import_chunk_22LWLGDW=load("\
 ./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load(
 "./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_QLWHBYJ3=load(
-"./chunk-QLWHBYJ3.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load(
-"./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load(
+"./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_7CVCICVC=load(
+"./chunk-7CVCICVC.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load(
+"./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_YVYGRP5I=load(
 "./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
 "./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
@@ -3324,8 +3339,8 @@ chunk-MR3ZMUSH.js");var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var im
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-NK5GYFLO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_DDBTD36G=load("./chunk-DDBTD36G.js");var import_chunk_CO45A6DL=load(
+"./dispatch-2YZJ6236.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_VREZBAX2=load("./chunk-VREZBAX2.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
@@ -3361,8 +3376,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_DDBTD36G.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_DDBTD36G.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_VREZBAX2.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_VREZBAX2.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_CO45A6DL.locateRoot)({option:parsed.
@@ -3534,10 +3549,10 @@ const warnings=[{code:"worker_failed",message:`the worker failed ${failures} tim
 warnings};await(0,import_chunk_H4MZMWTR.concludeAsked)(claim,ending,tree)}
 
 },
-"./observe-KIJDXTLM.js": function (module, exports) {
+"./observe-5QPAM72A.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_DHPTGOEL=load(
-"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_QLWHBYJ3=load("./chunk-QLWHBYJ3.js");var import_chunk_GUOOKHKU=load(
-"./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load(
+"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_7CVCICVC=load("./chunk-7CVCICVC.js");var import_chunk_GUOOKHKU=load(
+"./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load(
 "./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load(
 "./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
@@ -3554,16 +3569,16 @@ notes:"Default: the newest job; a live timer is not taken for it while another j
  has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.
 checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const id=input.words[0]===void 0?(0,import_chunk_NKW2J44I.
 requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_NPTTVLI2.refreshUnasked)(
-root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_QLWHBYJ3.observation)(view,{afterSeq:input.count("after-\
+root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_7CVCICVC.observation)(view,{afterSeq:input.count("after-\
 seq")??null,root})}}};
 
 },
-"./result-DG7IE4EQ.js": function (module, exports) {
+"./result-7DSXS23T.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_IC6FN6CW=load(
 "./chunk-IC6FN6CW.js");var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_5PLGUTI6=load(
 "./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_QLWHBYJ3=load("./chunk-QLWHBYJ3.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
+"./chunk-CO45A6DL.js");var import_chunk_7CVCICVC=load("./chunk-7CVCICVC.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
 "./chunk-Z6IJVKG2.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
 "./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
 "./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
@@ -3585,16 +3600,16 @@ root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const owner=input.t
 import_chunk_D67XVZNW.isEnded)((0,import_chunk_D67XVZNW.inspect)(root.folder,id2).state);const id=input.words[0]===void 0?(0,import_chunk_NKW2J44I.requireLatest)(
 root,owner,"a finished job",isFinished):(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_NPTTVLI2.refresh)(root.folder,id,
 true);if(!(0,import_chunk_D67XVZNW.isEnded)(view.state)){const wait=import_chunk_M5UIDYZS.nextCommands.waitOn(id,view.spec,root.option);if(input.has("json"))return{
-code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_QLWHBYJ3.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.
+code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_7CVCICVC.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.
 pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(()=>load(
-"./claims-reply-TSUV5AKY.js"))).tellClaims(view);const afterPrint=()=>(0,import_chunk_OIULTO2Y.noteCollected)(view,"result");const reply=(0,import_chunk_IC6FN6CW.
+"./claims-reply-TSUV5AKY.js"))).tellClaims(view);const afterPrint=()=>(0,import_chunk_B6AP4WY2.noteCollected)(view,"result");const reply=(0,import_chunk_IC6FN6CW.
 tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_IC6FN6CW.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./run-HCDWOUY4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_YXKLEYXH.folderOf,run:()=>import_chunk_YXKLEYXH.run});module.exports=stdin_exports;var import_chunk_YXKLEYXH=load(
-"./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
-"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./run-DIT5RBA4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_762D7YFD.folderOf,run:()=>import_chunk_762D7YFD.run});module.exports=stdin_exports;var import_chunk_762D7YFD=load(
+"./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
+"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
 "./chunk-VCIFQG7V.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
@@ -3613,7 +3628,7 @@ stdin_exports;var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-53NYITFG.js": function (module, exports) {
+"./status-PNWU4D4L.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_DHPTGOEL=load(
 "./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
@@ -3644,15 +3659,15 @@ find(word=>!import_chunk_IDC76GR5.kinds.includes(word));if(unknown===void 0)retu
 stringify(unknown)}: allowed are ${import_chunk_IDC76GR5.kinds.join(", ")}, with commas between`)}function recentOf(input){return input.has("active")?0:input.count(
 "recent")??recentDefault}async function shown(context,root,input,views){if(input.has("json")){const{isoNow}=await Promise.resolve().then(()=>load("./clock-EAERT\
 S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-GDYI6WI3.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
-rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-JHAHZK3K.js"))).lanesOf(views,root)}
+rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-PJ3OJ5LC.js"))).lanesOf(views,root)}
 `};if(views.length===0)return{out:`no jobs in ${root.folder}
 `};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-VTLBG2OO.js"))).treeOf(root.folder,views,context.width)}
 `};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-F42EO3UX.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
 variables.noColor()};return{out:`${await tableOf(views,look)}
 `}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{refreshUnasked}=await Promise.resolve().
 then(()=>load("./reconcile-AHTCT3MQ.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
-state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-ZBCWN4IR.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
-then(()=>load("./observation-527XAMLG.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
+state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-5RBBPK74.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
+then(()=>load("./observation-MKTPFLIR.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
 words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-YU\
 RUSK5G.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
 "every")})}
@@ -4017,61 +4032,62 @@ state.warnings,{code:"environment_changed",message}]:progress.state.warnings;if(
 {warnings});progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./wait-N777NJIZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_MR3ZMUSH=load(
-"./chunk-MR3ZMUSH.js");var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_UG4V7C2D=load("./chunk-UG4V7C2D.js");var import_chunk_22LWLGDW=load(
-"./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load(
-"./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_DHPTGOEL=load(
-"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load(
-"./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_QLWHBYJ3=load("./chunk-QLWHBYJ3.js");var import_chunk_GUOOKHKU=load(
-"./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load(
-"./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load(
-"./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
-"./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load(
-"./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
-"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function parseCursors(texts,ids,root){const cursors=new Map;for(const text of texts){
-const colon=text.lastIndexOf(":");const id=colon<0?onlyOf(ids,text):jobOf(text.slice(0,colon),ids,root);if(cursors.has(id))throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot take two --after-seq for job ${id}: each job has one`);cursors.set(id,{seq:numberOf(text.slice(colon+1),text),isGiven:true})}return cursors}function onlyOf(ids,text){
-const[id,...others]=ids;if(id!==void 0&&others.length===0)return id;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell which of the ${ids.length} jobs --aft\
-er-seq ${JSON.stringify(text)} is for: write it as ID:N, once for each`)}function jobOf(word,ids,root){const id=(0,import_chunk_HCKID2IT.findJob)(root,word);if(ids.
-includes(id))return id;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --after-seq for job ${id}: this wait is for ${ids.join(", ")}`)}function numberOf(digits,text){
-const value=/^\d{1,15}$/.test(digits)?Number(digits):Number.NaN;if(value<=import_chunk_ILRLY4JU.maxSeq)return value;throw(0,import_chunk_NVPF5LEY.usageError)(`c\
-annot take --after-seq ${JSON.stringify(text)}: allowed are N or ID:N with a whole number from 0 to ${import_chunk_ILRLY4JU.maxSeq} (next_seq of an earlier wait\
-)`)}var wait={name:"wait",summary:"block until a job ends and print its result",form:"[ID...] [--any|--all] [--until CAUSES] [--after-seq N] [--timeout D]",words:{
-min:0,max:1e3},options:{any:{kind:"flag",help:"return when the first has ended; without ids: of all live jobs"},all:{kind:"flag",help:"return when all have ende\
-d; without ids: all live jobs"},timeout:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.waitTimeout,help:"patience of this call (default 100s, no \
-maximum); the job runs on"},until:{kind:"text",value:"CAUSES",help:"what else wakes it, with commas: checkpoint, attention, handback, news (the end, terminal, a\
-lways does)"},"after-seq":{kind:"list",value:"N",help:"only events after number N wake: next_seq of an earlier wait; of several jobs ID:N, once for each"},heartbeat:{
-kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.heartbeat,help:"a line on stderr this often (default: silence)"},...import_chunk_DHPTGOEL.ownerOption,
-...import_chunk_DHPTGOEL.common},notes:'Without ids: the newest job, also when others are live (--all and --any take all that are live). A live timer is not tak\
-en for it while another job is live. The results of several jobs come one after the other; on a terminal each stands below a line "== ID: STATE ==".\nWith --unti\
-l, the first cause after the cursor ends the wait with code 2; the last line is the command that waits on. Nothing is consumed by reading. Older checkpoints are\
- folded into the newest (skipped in the document says how many); attention and news never are: each wakes, the oldest first.\nExit codes: 0 done, 2 not finished \
-(patience is over, or woken), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',examples:[
-"wait","wait run-mik3x9ab-4f7q2z --timeout 10m","wait run-mik3x9ab-4f7q2z run-mik3xa01-9c2k4d --any --timeout 1h","wait run-mik3x9ab-4f7q2z --until attention --\
-after-seq 12"],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);if(input.has("any")&&input.has("all"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");const until=(0,import_chunk_ILRLY4JU.parseUntil)(input.text("until")??"terminal");const owner=input.
-text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_HCKID2IT.findJob)(
-root,word)))]:liveOrLatest(context,root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}return(0,import_chunk_MR3ZMUSH.waitAndTell)(context,root,ids,
-{mode:input.has("any")?"any":"all",until,cursors:parseCursors(input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.
-duration("timeout"),heartbeatMs:input.duration("heartbeat")??null,isJson:input.has("json"),isEndAsked:input.has("until")})}};function liveOrLatest(context,root,owner,isMany){
-const isOurs=id=>{const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&spec.
-value.owner===owner};const live=isMany?(0,import_chunk_HCKID2IT.listActive)(root.folder).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(
-root.folder,id).folder)&&isOurs(id)):[];if(live.length>0)return live;const newest=(0,import_chunk_NKW2J44I.requireNewest)(root,owner,"a job to wait for");if(newest.
-live.length>1&&newest.live.includes(newest.id)){const aside=newest.isPastTimer?" (timers aside)":"";context.tell(`waiting for ${newest.id}, the newest of ${newest.
-live.length} live jobs${aside}`)}return[newest.id]}
+"./wait-TGC5G4CY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_TIUGNHSS=load("./chunk-TIUGNHSS.js");var import_chunk_NKW2J44I=load(
+"./chunk-NKW2J44I.js");var import_chunk_J6HBAQJT=load("./chunk-J6HBAQJT.js");var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_P6MSNBTG=load(
+"./chunk-P6MSNBTG.js");var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load(
+"./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load(
+"./chunk-T4JNAPAO.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load(
+"./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_7CVCICVC=load(
+"./chunk-7CVCICVC.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load(
+"./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_YVYGRP5I=load(
+"./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
+"./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
+"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
+"./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function parseCursors(texts,ids,root){
+const cursors=new Map;for(const text of texts){const colon=text.lastIndexOf(":");const id=colon<0?onlyOf(ids,text):jobOf(text.slice(0,colon),ids,root);if(cursors.
+has(id))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take two --after-seq for job ${id}: each job has one`);cursors.set(id,{seq:numberOf(text.slice(colon+1),
+text),isGiven:true})}return cursors}function onlyOf(ids,text){const[id,...others]=ids;if(id!==void 0&&others.length===0)return id;throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot tell which of the ${ids.length} jobs --after-seq ${JSON.stringify(text)} is for: write it as ID:N, once for each`)}function jobOf(word,ids,root){
+const id=(0,import_chunk_HCKID2IT.findJob)(root,word);if(ids.includes(id))return id;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --after-seq for job ${id}\
+: this wait is for ${ids.join(", ")}`)}function numberOf(digits,text){const value=/^\d{1,15}$/.test(digits)?Number(digits):Number.NaN;if(value<=import_chunk_ILRLY4JU.
+maxSeq)return value;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --after-seq ${JSON.stringify(text)}: allowed are N or ID:N with a whole number from 0\
+ to ${import_chunk_ILRLY4JU.maxSeq} (next_seq of an earlier wait)`)}var wait={name:"wait",summary:"block until a job ends and print its result",form:"[ID...] [-\
+-any|--all] [--until CAUSES] [--after-seq N] [--timeout D]",words:{min:0,max:1e3},options:{any:{kind:"flag",help:"return when the first has ended; without ids: \
+of all live jobs"},all:{kind:"flag",help:"return when all have ended; without ids: all live jobs"},timeout:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.
+limits.waitTimeout,help:"patience of this call (default 100s, no maximum); the job runs on"},until:{kind:"text",value:"CAUSES",help:"what else wakes it, with co\
+mmas: checkpoint, attention, handback, news (the end, terminal, always does)"},"after-seq":{kind:"list",value:"N",help:"only events after number N wake: next_se\
+q of an earlier wait; of several jobs ID:N, once for each"},heartbeat:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.heartbeat,help:"a line on st\
+derr this often (default: silence)"},...import_chunk_DHPTGOEL.ownerOption,...import_chunk_DHPTGOEL.common},notes:'Without ids: the newest job, also when others \
+are live (--all and --any take all that are live). A live timer is not taken for it while another job is live. The results of several jobs come one after the ot\
+her; on a terminal each stands below a line "== ID: STATE ==".\nWith --until, the first cause after the cursor ends the wait with code 2; the last line is the co\
+mmand that waits on. Nothing is consumed by reading. Older checkpoints are folded into the newest (skipped in the document says how many); attention and news ne\
+ver are: each wakes, the oldest first.\nExit codes: 0 done, 2 not finished (patience is over, or woken), 3 failed, timed out or crashed, 4 canceled, 1 this comma\
+nd is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',examples:["wait","wait run-mik3x9ab-4f7q2z --timeout 10m","wait run-mik3x9ab-4f7q2z run-mik\
+3xa01-9c2k4d --any --timeout 1h","wait run-mik3x9ab-4f7q2z --until attention --after-seq 12"],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.
+checkRoot)(root.folder);if(input.has("any")&&input.has("all"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");const until=(0,import_chunk_ILRLY4JU.
+parseUntil)(input.text("until")??"terminal");const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const ids=input.words.length>0?[...new Set(
+input.words.map(word=>(0,import_chunk_HCKID2IT.findJob)(root,word)))]:liveOrLatest(context,root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.
+has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}
+return(0,import_chunk_J6HBAQJT.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(input.texts("after-seq"),ids,root),timeoutMs:input.
+durationOrDefault("timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??null,isJson:input.has("json"),isEndAsked:input.has(
+"until")})}};function liveOrLatest(context,root,owner,isMany){const whose=(0,import_chunk_TIUGNHSS.whoseJobs)(root.folder,owner);const isOurs=id=>{const spec=(0,
+import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&whose(spec.value)==="own"};const live=isMany?
+(0,import_chunk_HCKID2IT.listActive)(root.folder).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id).folder)&&isOurs(
+id)):[];if(live.length>0)return live;const newest=(0,import_chunk_NKW2J44I.requireNewest)(root,owner,"a job to wait for");if(newest.live.length>1&&newest.live.includes(
+newest.id)){const aside=newest.isPastTimer?" (timers aside)":"";context.tell(`waiting for ${newest.id}, the newest of ${newest.live.length} live jobs${aside}`)}
+return[newest.id]}
 
 },
 }; })
@@ -4172,11 +4188,11 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_HDKQPZKU=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-5GUX6VMR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_J7RZDX3B=load("./chunk-J7RZDX3B.js");var import_chunk_WRNWUPWY=load(
-"./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_YXKLEYXH=load(
-"./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
-"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./ask-LUBZFCXI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_ZIQXS4SC=load("./chunk-ZIQXS4SC.js");var import_chunk_LVCMGPNS=load(
+"./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_762D7YFD=load(
+"./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
+"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
@@ -4190,7 +4206,7 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_HDKQPZKU=load("./
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_J7RZDX3B.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_ZIQXS4SC.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -4350,6 +4366,14 @@ modifiedMs<pause)return;if(view.launch)((0,import_chunk_35TRZJLG.findEngine)(vie
 SIGKILL");await(0,import_chunk_VCIFQG7V.startWorker)(view.root,view.spec,view,generation)}
 
 },
+"./chunk-BD2W4KWT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pastExpectation:()=>pastExpectation});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3\
+.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQ\
+KO.js");function pastExpectation({spec,state}){const ran=(0,import_chunk_IDC76GR5.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const expected=spec?.
+run?.expect_ms;if(ran===null||typeof expected!=="number"||ran<=expected||(0,import_chunk_D67XVZNW.isEnded)(state))return null;return`expected to take ${(0,import_chunk_UNGYPAP3.
+formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(whole(ran))}`}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
+
+},
 "./chunk-BG33UFLP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");function line(text){const characters=[
@@ -4402,62 +4426,163 @@ value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,er
 return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
 
 },
-"./chunk-J7RZDX3B.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_WRNWUPWY=load("./chunk-WRNWUPWY.js");
-var import_chunk_YXKLEYXH=load("./chunk-YXKLEYXH.js");var import_chunk_ONN4AHV6=load("./chunk-ONN4AHV6.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");
-var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_DHPTGOEL.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_DHPTGOEL.writerOptions,...import_chunk_DHPTGOEL.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_WRNWUPWY.taskOf)(context,input);const words=(0,import_chunk_ONN4AHV6.onceWords)(id,input,
-(0,import_chunk_ONN4AHV6.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_ONN4AHV6.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_YXKLEYXH.folderOf)(context,input);const staff=(0,import_chunk_WRNWUPWY.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_WRNWUPWY.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+"./chunk-G2EODBUY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_BD2W4KWT=load(
+"./chunk-BD2W4KWT.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);
+const replaced=replacedBy(view);if(replaced!==null)return{kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_B6AP4WY2.
+collectedBy)(view);if(collected)return{kind:"duplicate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.
+state==="done"?lateTimer(view):null}function lateEvent(fired,view){if((0,import_chunk_D67XVZNW.isEnded)(view.state))return{kind:"late",words:`its job has ended \
+since (${view.state.state}); ${fired.wake==="handback"?"what it left is to be read with its end":"go by the end, not by this"}`};const told=(0,import_chunk_B6AP4WY2.
+lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a wait has told it alrea\
+dy (event ${newest}); another wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(owner)}`:"";const ms=(0,
+import_chunk_IDC76GR5.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)} ago`;return`read by ${by===
+"wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;const why=(0,import_chunk_IDC76GR5.
+readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_IDC76GR5.instantOf)(view.
+spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.endedMs>due);if(guarded.
+length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.formatAge)(due-(last.
+endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){if(!view.spec?.
+timer||(0,import_chunk_D67XVZNW.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.length>0&&guarded.
+every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_IDC76GR5.instantOf)(timer.state.created_at)??0;const found=[];for(const id of(0,
+import_chunk_HCKID2IT.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(timer.root,
+id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_IDC76GR5.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.owner??null))continue;
+const state=(0,import_chunk_IDC76GR5.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_D67XVZNW.isEnded)(state.value);const endedMs=isOver?(0,import_chunk_IDC76GR5.
+instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_IDC76GR5.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=armed))found.push(
+{id,endedMs})}return found}var guardedJobs=2*import_chunk_HPS4WFBD.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(text).replace(/\s+/g," ").trim(),60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const health=(0,
+import_chunk_F4RDUI7D.healthOf)(view,condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_IDC76GR5.ageOf)(view.state.
+created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.
+nowMs)()-newestMs),queue:(0,import_chunk_F4RDUI7D.queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(
+view,health),isAwaited:isHeld(view)};return{...facts,next:isIdle?import_chunk_M5UIDYZS.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({
+root,id}){try{return(0,import_chunk_CQRAUG2K.readWaiters)(root,id).some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||
+(0,import_chunk_D67XVZNW.isEnded)(state))return null;if(spec.timer)return Math.max(0,((0,import_chunk_IDC76GR5.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.
+nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.round((0,import_chunk_D67XVZNW.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.
+isFinite(left)?Math.max(0,left):null}function workerWord(view){if((0,import_chunk_F4RDUI7D.findStopped)(view))return"stopped";const{worker}=view.seen;if(worker===
+"alive")return"alive";if(worker==="unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{
+health}){const{spec,state}=view;const ran=(0,import_chunk_IDC76GR5.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const past=(0,
+import_chunk_BD2W4KWT.pastExpectation)(view);if(past!==null)return past;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;
+const used=1-left/spec.deadline_ms;return used<import_chunk_HPS4WFBD.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){
+const{view,condition,health,late}=one;if(condition==="damaged")return import_chunk_M5UIDYZS.nextCommands.doctor(view.id,option);if(health.attention_kind==="moni\
+tor_attention"&&one.worker!=="stopped")return import_chunk_M5UIDYZS.nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||
+one.isAwaited;return needsLook?import_chunk_M5UIDYZS.nextCommands.observe(view.id,option):import_chunk_M5UIDYZS.nextCommands.wait(view.id,option)}
 
 },
-"./chunk-JUYE675T.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(view);if(replaced!==null)return{
-kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_OIULTO2Y.collectedBy)(view);if(collected)return{kind:"duplic\
-ate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(view):null}function lateEvent(fired,view){
-if((0,import_chunk_D67XVZNW.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}); ${fired.wake==="handback"?"what it lef\
-t is to be read with its end":"go by the end, not by this"}`};const told=(0,import_chunk_OIULTO2Y.lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??
-0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a wait has told it already (event ${newest}); another wake for it is a duplicate`}}function readWords({
-by,owner,at}){const who=typeof owner==="string"?` of ${short(owner)}`:"";const ms=(0,import_chunk_IDC76GR5.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.
-formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)} ago`;return`read by ${by==="wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.
-spec?.timer||view.state.state!=="canceled")return null;const why=(0,import_chunk_IDC76GR5.readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(
-why):null}function lateTimer(view){const due=(0,import_chunk_IDC76GR5.instantOf)(view.spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(
-view,due);const open=guarded.filter(one=>one.endedMs===null||one.endedMs>due);if(guarded.length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.
-endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.formatAge)(due-(last.endedMs??due));return{kind:"late",words:`nothing was left to guard wh\
-en it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){if(!view.spec?.timer||(0,import_chunk_D67XVZNW.isEnded)(view.state))return false;
-const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.length>0&&guarded.every(one=>one.endedMs!==null)}function guardedBy(timer,until){
-const armed=(0,import_chunk_IDC76GR5.instantOf)(timer.state.created_at)??0;const found=[];for(const id of(0,import_chunk_HCKID2IT.listJobs)(timer.root).slice(0,
-guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(timer.root,id);const spec=id.startsWith("timer-")?void 0:(0,
-import_chunk_IDC76GR5.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.owner??null))continue;const state=(0,import_chunk_IDC76GR5.readState)(
-paths);const isOver=state.kind==="ok"&&(0,import_chunk_D67XVZNW.isEnded)(state.value);const endedMs=isOver?(0,import_chunk_IDC76GR5.instantOf)(state.value.ended_at)??
-0:null;if(((0,import_chunk_IDC76GR5.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=armed))found.push({id,endedMs})}return found}var guardedJobs=2*
-import_chunk_HPS4WFBD.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),
-60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const health=(0,import_chunk_F4RDUI7D.healthOf)(view,
-condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_IDC76GR5.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-newestMs),queue:(0,import_chunk_F4RDUI7D.
-queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(view,health),isAwaited:isHeld(view)};return{...facts,
-next:isIdle?import_chunk_M5UIDYZS.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({root,id}){try{return(0,import_chunk_CQRAUG2K.readWaiters)(
-root,id).some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||(0,import_chunk_D67XVZNW.isEnded)(state))return null;if(spec.
-timer)return Math.max(0,((0,import_chunk_IDC76GR5.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.
-round((0,import_chunk_D67XVZNW.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.isFinite(left)?Math.max(0,left):null}function workerWord(view){
-if((0,import_chunk_F4RDUI7D.findStopped)(view))return"stopped";const{worker}=view.seen;if(worker==="alive")return"alive";if(worker==="unknown")return"unseen";if(view.
-spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{health}){const{spec,state}=view;const ran=(0,
-import_chunk_IDC76GR5.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const expected=spec.run?.expect_ms;if(typeof expected===
-"number"&&ran>expected)return`expected to take ${(0,import_chunk_UNGYPAP3.formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(whole(
-ran))}`;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.deadline_ms;return used<import_chunk_HPS4WFBD.
-lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{view,condition,health,late}=one;if(condition===
-"damaged")return import_chunk_M5UIDYZS.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_attention"&&one.worker!=="stopped")return import_chunk_M5UIDYZS.
-nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||one.isAwaited;return needsLook?import_chunk_M5UIDYZS.nextCommands.observe(
-view.id,option):import_chunk_M5UIDYZS.nextCommands.wait(view.id,option)}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
+"./chunk-IKIXLT6J.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
+module.exports=stdin_exports;var import_chunk_TIUGNHSS=load("./chunk-TIUGNHSS.js");var import_chunk_BD2W4KWT=load("./chunk-BD2W4KWT.js");var import_chunk_CQRAUG2K=load(
+"./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_UJEZBA3B=load(
+"./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_CQRAUG2K.
+readWaiters)(view.root,view.id)}catch(error){unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(
+view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
+spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"\
+its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_F4RDUI7D.findStopped)(view))return"its worker i\
+s stopped";return await(0,import_chunk_UJEZBA3B.isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=["worker_gone","end_u\
+nstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,import_chunk_F4RDUI7D.
+monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.
+cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const active=(0,import_chunk_HCKID2IT.listActive)(root);const seen=await lookForLive(root,active,
+owner);await addFinished(seen,new Set(active),asker(root,owner));seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){
+const seen={jobs:[],timers:[],uncollected:[],isMore:false,below:0,unreadable:[]};const who=asker(root,owner);for(const id of active){if(isOver())break;await addLive(
+seen,id,who)}seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}function asker(root,owner){return{root,owner,whose:(0,import_chunk_TIUGNHSS.whoseJobs)(
+root,owner)}}async function addLive(seen,id,{root,owner,whose}){const view=lookAt(root,id);if(!view)return;const{spec}=view;const relation=spec?whose(spec):"own";
+if(relation!=="own"&&!await(0,import_chunk_UJEZBA3B.isForged)(view)){if(relation==="below"&&!(0,import_chunk_D67XVZNW.isEnded)(view.state))seen.below+=1;return}
+if((0,import_chunk_D67XVZNW.isEnded)(view.state)&&view.damage===null){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}
+const reason=await faultOf(view);if(reason!==null||!spec){seen.unreadable.push({id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&
+(0,import_chunk_D67XVZNW.conditionOf)(view)==="over";if(isDue)return addUncollected(seen,view);const deliveries=await deliveriesOf(view);const window=owner??spec.
+owner;const job={view,owner:spec.owner,window,deliveries,trouble:troubleOf(view,deliveries.waiters)};(spec.timer?seen.timers:seen.jobs).push(job)}async function faultOf(view){
+if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_UJEZBA3B.isForged)(view)?"spec.json is not t\
+he one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))return void 0;
+try{return(0,import_chunk_D67XVZNW.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;
+throw error}}async function addFinished(seen,active,who){const{root}=who;const others=(0,import_chunk_HCKID2IT.listJobs)(root).filter(id=>!active.has(id));for(const[
+at,id]of others.entries()){if(at>=import_chunk_HPS4WFBD.idleScan||seen.uncollected.length>=import_chunk_HPS4WFBD.uncollectedShown){seen.isMore=true;return}const paths=(0,
+import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_IDC76GR5.readState)(paths);if(state.
+kind!=="ok"||!(0,import_chunk_D67XVZNW.isEnded)(state.value)){await addLive(seen,id,who);continue}if(!isOfAsker(id,who))continue;const view=lookAt(root,id);if(view)
+addUncollected(seen,view)}}function isOfAsker(id,{root,owner,whose}){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));
+return spec.kind==="ok"?whose(spec.value)==="own":owner===null}function addUncollected(seen,view){if(view.state.state==="canceled")return;if(seen.uncollected.length<
+import_chunk_HPS4WFBD.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.parse(view.spec?.timer?.due_at??"")||0}
+async function judgeIdle(root,owner,option){return judgeSeen(await lookForIdle(root,owner),owner,option)}function judgeSeen(seen,owner,option){const windows=[...new Set(
+[...seen.jobs,...seen.timers].map(one=>one.window))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.jobs.flatMap(({view})=>judged.
+flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(timer=>timer.view===view)));
+const{uncollected,isMore,below,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),...{jobs,timers,uncollected,
+isMore,below,unreadable},orphans:orphansOf([...seen.jobs,...seen.timers]),next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.missing.
+length>0}function judgeWindow(seen,window,option){const timers=seen.timers.filter(timer=>timer.window===window);const jobs=seen.jobs.filter(job=>job.window===window);
+const held=timers.find(isDelivered);const kept=held??timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(timer,{isKept:timer===
+kept,isAlone:jobs.length===0},option))}}function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);const missing=[];if(!isDelivered(
+job))missing.push("delivery");if(!backstop)missing.push("backstop");if(needsHandback(job)&&!job.deliveries.waiters.some(hearsHandback))missing.push("handback");
+if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,late:(0,import_chunk_BD2W4KWT.pastExpectation)(job.view),...commandsFor(job,missing,
+option)}}function isDelivered({deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function needsHandback({view,deliveries}){return Boolean(
+view.spec?.handback)&&deliveries.notifier===null}function hearsHandback({until}){return until.includes("handback")}function orphansOf(live){const alone=live.filter(
+({deliveries})=>deliveries.notifier===null&&deliveries.waiters.every(({isOrphan})=>isOrphan));return new Set(alone.flatMap(({deliveries})=>deliveries.waiters.map(
+({identity})=>identity.pid))).size}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,leftMs})=>leftMs===null?[]:[{by:"wait",pid:identity.
+pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{by:"timer",pid:null,id:view.id,leftMs:Math.max(0,
+dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;const isHeld=isDelivered(timer);const isFault=!isKept||
+isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",view.id,"--timeout",patienceFor(timer));return{...timer,isDelivered:isHeld,
+isExtra:!isKept,isFault,next:isKept?armed:import_chunk_M5UIDYZS.nextCommands.cancel(view.id,option)}}function commandsFor(job,missing,option){const{view,deliveries,
+trouble}=job;const isOpen=isForWait(missing);const next=isOpen?(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",view.id,...causesFor([job]),"--timeout",patienceFor(
+job)):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(trouble.cause);if(!missing.includes("attention")||isMended)
+return{next,mend:null};const stopped=(0,import_chunk_F4RDUI7D.findStopped)(view);return{next,mend:stopped?`kill -CONT ${stopped.pid}`:import_chunk_M5UIDYZS.nextCommands.
+doctor(view.id,option)}}function isForWait(missing){return missing.some(one=>one!=="attention")}function causesFor(jobs){const asking=jobs.filter(needsHandback);
+if(asking.length===0)return[];const cursors=asking.flatMap(({view})=>{const seq=(0,import_chunk_B6AP4WY2.heardSeq)(view.paths,"handback");if(seq===null)return[];
+return["--after-seq",jobs.length>1?`${view.id}:${seq}`:String(seq)]});return["--until","handback",...cursors]}function patienceMs({view}){const{spec,turn}=view;
+if(!spec)return import_chunk_HPS4WFBD.idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_HPS4WFBD.idleGraceMs;const leftMs=Math.
+max(0,(0,import_chunk_D67XVZNW.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_HPS4WFBD.idleWaitMs,leftMs+spec.kill_grace_ms+
+import_chunk_HPS4WFBD.idleGraceMs)}function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.
+formatDuration)(Math.max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>isForWait(
+missing)),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?open.map(({view})=>view.id):owner===
+null?[]:["--owner",owner];return(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",...which,"--any",...causesFor(open),"--timeout",patienceFor(...open))}
+
+},
+"./chunk-LVCMGPNS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_A3YABYSL=load("./chun\
+k-A3YABYSL.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_4PCFKXRG=load("./ch\
+unk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_M5UIDYZS=load("./\
+chunk-M5UIDYZS.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_M5UIDYZS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_M5UIDYZS.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_HPS4WFBD.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_HPS4WFBD.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_HPS4WFBD.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_A3YABYSL.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
+worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
+import_chunk_A3YABYSL.launchWords)(input,job.earlier),notify:await(0,import_chunk_A3YABYSL.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??
+input.durationOrDefault("timeout"),killGraceMs:import_chunk_HPS4WFBD.limits.staffKillGrace.default,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,
+firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration(
+"quiet-after")??null,onStall:job.onStall??(0,import_chunk_A3YABYSL.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.
+plan.dir,baseline:{}}:null,warnings:[...(0,import_chunk_4IXXPGGV.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
+false,credentials:(0,import_chunk_NOXSBKMC.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_4PCFKXRG.settleLost)(root.folder);const admit=async()=>{
+const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_6MNXFWQK.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_RWEPNHDG.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_M5UIDYZS.nextCommands.
+waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
+await tellDirty(context,job.cwd);return(0,import_chunk_A3YABYSL.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
+undoHandback}=await Promise.resolve().then(()=>load("./handback-3YLGBFWF.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
+root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-RLACFEY3.js"));
+const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
+tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
+ --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
+resume!==null)(0,import_chunk_4IXXPGGV.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_4PCFKXRG.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_4PCFKXRG.neighbourWarning)(id,(0,import_chunk_4PCFKXRG.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_4PCFKXRG.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_4IXXPGGV.
+makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
+if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_6JH5E2PI.requireBase)(words.cwd,base);return part}
+function askedProfile(input){return input.text("profile")}
 
 },
 "./chunk-MZF46EUA.js": function (module, exports) {
@@ -4501,65 +4626,6 @@ job,name)==="odd")(0,import_chunk_PGEWSQPR.moveAside)(claimPath(paths,name))}fun
 readText)(file,claimBytes)??"").trim().split(" ");const expected=sealOf(spec,name,word);return expected===void 0||(0,import_chunk_35TRZJLG.sameMac)(expected,seal)}
 function sealOf({id},name,word){try{const key=(0,import_chunk_35TRZJLG.readKey)();return key===void 0?void 0:(0,import_chunk_35TRZJLG.macOfShort)({what:"notice",
 id,name,word},key)}catch{return void 0}}
-
-},
-"./chunk-OKCMQHOJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
-module.exports=stdin_exports;var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_UJEZBA3B=load(
-"./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_CQRAUG2K.
-readWaiters)(view.root,view.id)}catch(error){unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(
-view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
-spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"\
-its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_F4RDUI7D.findStopped)(view))return"its worker i\
-s stopped";return await(0,import_chunk_UJEZBA3B.isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=["worker_gone","end_u\
-nstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,import_chunk_F4RDUI7D.
-monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.
-cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const active=(0,import_chunk_HCKID2IT.listActive)(root);const seen=await lookForLive(root,active,
-owner);await addFinished(seen,root,new Set(active),owner);seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){
-const seen={jobs:[],timers:[],uncollected:[],isMore:false,unreadable:[]};for(const id of active){if(isOver())break;await addLive(seen,root,id,owner)}seen.timers.
-sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function addLive(seen,root,id,owner){const view=lookAt(root,id);if(!view)return;const{spec}=view;if(spec&&
-owner!==null&&spec.owner!==owner&&!await(0,import_chunk_UJEZBA3B.isForged)(view))return;if((0,import_chunk_D67XVZNW.isEnded)(view.state)&&view.damage===null){if(!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}const reason=await faultOf(view);if(reason!==null||!spec){seen.unreadable.push(
-{id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&(0,import_chunk_D67XVZNW.conditionOf)(view)==="over";if(isDue)return addUncollected(
-seen,view);const deliveries=await deliveriesOf(view);const job={view,owner:spec.owner,deliveries,trouble:troubleOf(view,deliveries.waiters)};(spec.timer?seen.timers:
-seen.jobs).push(job)}async function faultOf(view){if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_UJEZBA3B.
-isForged)(view)?"spec.json is not the one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.
-jobPaths)(root,id).folder))return void 0;try{return(0,import_chunk_D67XVZNW.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
-error.code==="unknown_job")return void 0;throw error}}async function addFinished(seen,root,active,owner){const others=(0,import_chunk_HCKID2IT.listJobs)(root).filter(
-id=>!active.has(id));for(const[at,id]of others.entries()){if(at>=import_chunk_HPS4WFBD.idleScan||seen.uncollected.length>=import_chunk_HPS4WFBD.uncollectedShown){
-seen.isMore=true;return}const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_IDC76GR5.
-readState)(paths);if(state.kind!=="ok"||!(0,import_chunk_D67XVZNW.isEnded)(state.value)){await addLive(seen,root,id,owner);continue}if(owner!==null&&!isOwner(root,
-id,owner))continue;const view=lookAt(root,id);if(view)addUncollected(seen,view)}}function isOwner(root,id,owner){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,
-import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===owner}function addUncollected(seen,view){if(view.spec?.timer&&view.state.state===
-"canceled")return;if(seen.uncollected.length<import_chunk_HPS4WFBD.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.
-parse(view.spec?.timer?.due_at??"")||0}async function judgeIdle(root,owner,option){return judgeSeen(await lookForIdle(root,owner),owner,option)}function judgeSeen(seen,owner,option){
-const windows=[...new Set([...seen.jobs,...seen.timers].map(one=>one.owner))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.
-jobs.flatMap(({view})=>judged.flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(
-timer=>timer.view===view)));const{uncollected,isMore,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),
-...{jobs,timers,uncollected,isMore,unreadable},next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.missing.length>0}function judgeWindow(seen,owner,option){
-const timers=seen.timers.filter(timer=>timer.owner===owner);const jobs=seen.jobs.filter(job=>job.owner===owner);const held=timers.find(isDelivered);const kept=held??
-timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(timer,{isKept:timer===kept,isAlone:jobs.length===0},option))}}
-function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);const missing=[];if(!isDelivered(job))missing.push("delivery");
-if(!backstop)missing.push("backstop");if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,...commandsFor(job,missing,option)}}function isDelivered({
-deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,
-leftMs})=>leftMs===null?[]:[{by:"wait",pid:identity.pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{
-by:"timer",pid:null,id:view.id,leftMs:Math.max(0,dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;
-const isHeld=isDelivered(timer);const isFault=!isKept||isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",view.id,"--t\
-imeout",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_M5UIDYZS.nextCommands.cancel(view.id,option)}}
-function commandsFor({view,deliveries,trouble},missing,option){const isOpen=missing.includes("delivery")||missing.includes("backstop");const next=isOpen?(0,import_chunk_M5UIDYZS.
-nextCommand)(option,"wait",view.id,"--timeout",patienceFor({view})):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(
-trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};const stopped=(0,import_chunk_F4RDUI7D.findStopped)(view);return{next,mend:stopped?
-`kill -CONT ${stopped.pid}`:import_chunk_M5UIDYZS.nextCommands.doctor(view.id,option)}}function patienceMs({view}){const{spec,turn}=view;if(!spec)return import_chunk_HPS4WFBD.
-idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_HPS4WFBD.idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_D67XVZNW.
-boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_HPS4WFBD.idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_HPS4WFBD.idleGraceMs)}
-function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.
-max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>missing.includes("de\
-livery")||missing.includes("backstop")),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?
-open.map(({view})=>view.id):owner===null?[]:["--owner",owner];return(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",...which,"--any","--timeout",patienceFor(
-...open))}
 
 },
 "./chunk-RWEPNHDG.js": function (module, exports) {
@@ -4950,54 +5016,6 @@ slice(0,40)}-${hash.slice(0,8)}`,import_node_path.default.basename(file))}functi
 `cannot change the settings ${file}: ${why}`,next)}
 
 },
-"./chunk-WRNWUPWY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_X2KHH4GV=load("./chun\
-k-X2KHH4GV.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_4PCFKXRG=load("./ch\
-unk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_M5UIDYZS=load("./\
-chunk-M5UIDYZS.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_M5UIDYZS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_M5UIDYZS.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_HPS4WFBD.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_HPS4WFBD.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_HPS4WFBD.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_X2KHH4GV.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
-worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
-import_chunk_X2KHH4GV.launchWords)(input,job.earlier),notify:await(0,import_chunk_X2KHH4GV.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??
-input.durationOrDefault("timeout"),killGraceMs:import_chunk_HPS4WFBD.limits.staffKillGrace.default,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,
-firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration(
-"quiet-after")??null,onStall:job.onStall??(0,import_chunk_X2KHH4GV.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.
-plan.dir,baseline:{}}:null,warnings:[...(0,import_chunk_4IXXPGGV.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
-false,credentials:(0,import_chunk_NOXSBKMC.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_4PCFKXRG.settleLost)(root.folder);const admit=async()=>{
-const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_6MNXFWQK.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_RWEPNHDG.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_M5UIDYZS.nextCommands.
-waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
-await tellDirty(context,job.cwd);return(0,import_chunk_X2KHH4GV.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
-const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
-undoHandback}=await Promise.resolve().then(()=>load("./handback-3YLGBFWF.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
-cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
-root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-RLACFEY3.js"));
-const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
-tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
- --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
-resume!==null)(0,import_chunk_4IXXPGGV.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
-import_chunk_4PCFKXRG.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_4PCFKXRG.neighbourWarning)(id,(0,import_chunk_4PCFKXRG.
-modeOf)(root.folder,id))),told:id=>(0,import_chunk_4PCFKXRG.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_4IXXPGGV.
-makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
-if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_6JH5E2PI.requireBase)(words.cwd,base);return part}
-function askedProfile(input){return input.text("profile")}
-
-},
 "./chunk-WTR2WHDZ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_3WHUXXCN=load(
 "./chunk-3WHUXXCN.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load(
@@ -5266,6 +5284,19 @@ if(state.state==="done")return["met",note?.word??"met"];if(state.state==="cancel
 bject"&&value!==null&&!Array.isArray(value)}
 
 },
+"./chunk-ZIQXS4SC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_LVCMGPNS=load("./chunk-LVCMGPNS.js");
+var import_chunk_762D7YFD=load("./chunk-762D7YFD.js");var import_chunk_XPFVDNEA=load("./chunk-XPFVDNEA.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");
+var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_DHPTGOEL.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_DHPTGOEL.writerOptions,...import_chunk_DHPTGOEL.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_LVCMGPNS.taskOf)(context,input);const words=(0,import_chunk_XPFVDNEA.onceWords)(id,input,
+(0,import_chunk_XPFVDNEA.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_XPFVDNEA.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_762D7YFD.folderOf)(context,input);const staff=(0,import_chunk_LVCMGPNS.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_LVCMGPNS.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+
+},
 "./ci-WO6DTLKD.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_SJ4RX63J=load("./chunk-SJ4RX63J.js");var import_chunk_UP7BMRGJ=load(
 "./chunk-UP7BMRGJ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
@@ -5357,9 +5388,9 @@ stringify(value).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,escaped)}
 `}
 
 },
-"./clean-QNGQW4CQ.js": function (module, exports) {
+"./clean-SMLAKTCR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_NPTTVLI2=load(
+"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_NPTTVLI2=load(
 "./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_ILRLY4JU=load(
@@ -5379,7 +5410,7 @@ checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_HCKID
 exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_NPTTVLI2.refresh)(root,id));if(why!==void 0)return`its\
  worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
 Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_D67XVZNW.isEnded)(
-view.state))return"it is live";if(!(0,import_chunk_OIULTO2Y.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
+view.state))return"it is live";if(!(0,import_chunk_B6AP4WY2.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
 void 0&&(0,import_chunk_S7M4UBSY.isFolder)(inner)?`its worktree ${inner} is still there`:void 0}async function freeWorktree(root,spec){const{worktree}=spec;if(!worktree||
 !await(0,import_chunk_35TRZJLG.isGenuine)(spec,(0,import_chunk_35TRZJLG.readKey)()))return void 0;if(namers(root,worktree.path).some(id=>id!==spec.id))return void 0;
 const why=await workIn(spec);if(why!==void 0)return why;return(0,import_chunk_ST5INGPI.removeWorktree)(worktree)?void 0:`git refuses to remove its worktree ${worktree.
@@ -5390,7 +5421,7 @@ return(0,import_chunk_HCKID2IT.listJobs)(root).filter(id=>{const spec=(0,import_
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
 root);let finished=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const view=await(0,import_chunk_NPTTVLI2.refresh)(root,id);const why=!(0,import_chunk_D67XVZNW.
 isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_CQRAUG2K.isAwaited)(root,id)?"somebody waits for i\
-t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_OIULTO2Y.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
+t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_B6AP4WY2.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
 if((0,import_chunk_D67XVZNW.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
 const isDue=ageMs>=options.olderThanMs&&finished>options.keep;const work=why===void 0&&isDue?await workIn(view.spec):void 0;if(why!==void 0||work!==void 0)plan.
 keep.push({id,why:why??work});else if(isDue)plan.remove.push(id)}plan.worktrees=await worktreesOf(root,plan.remove);return plan}async function removeJobs(root,ids){
@@ -5496,12 +5527,12 @@ exports=stdin_exports;var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var 
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-IQEXKS6D.js": function (module, exports) {
+"./continue-UFQQ5WHT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF\
-.js");var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_WRNWUPWY=load("./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPG\
-GV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_YXKLEYXH=load("./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24\
-HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load("./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2\
-KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-\
+.js");var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_LVCMGPNS=load("./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPG\
+GV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_762D7YFD=load("./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24\
+HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load("./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3\
+YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-\
 FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chun\
 k-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./ch\
 unk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./\
@@ -5523,17 +5554,17 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
 f the earlier job)"},share:import_chunk_DHPTGOEL.writerOptions.share,...import_chunk_DHPTGOEL.launchOptions},notes:"Backend, mode, model, profile, folder and la\
 bel are those of the earlier job unless given, the owner too when this call names none. The limit is a fresh one, and --max-live is asked for anew.",examples:['\
 continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.
-checkRoot)(root.folder);const prompt=await(0,import_chunk_WRNWUPWY.taskOf)(context,input);const words=(0,import_chunk_ONN4AHV6.onceWords)("continue",input,input.
-has("cwd")?(0,import_chunk_ONN4AHV6.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_ONN4AHV6.repeatedLaunch)(context,input,words,false);
+checkRoot)(root.folder);const prompt=await(0,import_chunk_LVCMGPNS.taskOf)(context,input);const words=(0,import_chunk_XPFVDNEA.onceWords)("continue",input,input.
+has("cwd")?(0,import_chunk_XPFVDNEA.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_XPFVDNEA.repeatedLaunch)(context,input,words,false);
 if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_FTSXWODF.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_FTSXWODF.
 conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_YXKLEYXH.folderOf)(context,
+FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_762D7YFD.folderOf)(context,
 input):(0,import_chunk_FTSXWODF.requireFolder)(parent,"continue",root.option);(0,import_chunk_FTSXWODF.requireSameFolder)(parent,cwd,root.option);const part=(0,
 import_chunk_4IXXPGGV.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_WRNWUPWY.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+odel")??staff.model,profile:(0,import_chunk_LVCMGPNS.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_M5UIDYZS.nextCommands.restart(parent.id,root.option));
 context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_FTSXWODF.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_WRNWUPWY.launchStaff)(context,input,{
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_LVCMGPNS.launchStaff)(context,input,{
 verb:parent.verb,earlier:{owner:parent.owner,label:parent.label},staff:part,cwd,lineage:(0,import_chunk_FTSXWODF.lineageOf)(parent,"continue"),isSynchronous:parent.
 verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,
 worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_NPTTVLI2.
@@ -5916,12 +5947,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_ODS56YZT=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-BGBU4IH4.js": function (module, exports) {
+"./help-2CKUTHL2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_DHPTGOEL.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-3X2T4I43.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-L7BGUVVC.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -5937,38 +5968,39 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-VQWFZH7C.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_OKCMQHOJ=load(
-"./chunk-OKCMQHOJ.js");var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
-"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function lookForHook(root,owner,isOver){const live=(0,import_chunk_HCKID2IT.listActive)(
-root.folder);const unsafe=await findUnsafe(root,live,owner,isOver);return tell(root,{unsafe,...findFinished(root.folder,owner,isOver)})}function findFinished(root,owner,isOver){
-const finished=[];const oldest=(0,import_chunk_CL3BCQKO.nowMs)()-import_chunk_HPS4WFBD.hookAgeMs;let opened=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(
-root).slice(0,import_chunk_HPS4WFBD.hookJobs)){if(opened>=import_chunk_HPS4WFBD.hookNamed&&isOver()||finished.length===import_chunk_HPS4WFBD.hookCounted)return{
-finished,isPart:true};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;opened+=1;const state=(0,
+"./hook-MKWTRMTI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_IKIXLT6J=load(
+"./chunk-IKIXLT6J.js");var import_chunk_TIUGNHSS=load("./chunk-TIUGNHSS.js");var import_chunk_BD2W4KWT=load("./chunk-BD2W4KWT.js");var import_chunk_DHPTGOEL=load(
+"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load(
+"./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UJEZBA3B=load(
+"./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");async function lookForHook(root,owner,isOver){const live=(0,import_chunk_HCKID2IT.listActive)(root.folder);const unsafe=await findUnsafe(
+root,live,owner,isOver);return tell(root,{unsafe,...findFinished(root.folder,owner,isOver)})}function findFinished(root,owner,isOver){const finished=[];const whose=(0,
+import_chunk_TIUGNHSS.whoseJobs)(root,owner);const oldest=(0,import_chunk_CL3BCQKO.nowMs)()-import_chunk_HPS4WFBD.hookAgeMs;let opened=0;for(const id of(0,import_chunk_HCKID2IT.
+listJobs)(root).slice(0,import_chunk_HPS4WFBD.hookJobs)){if(opened>=import_chunk_HPS4WFBD.hookNamed&&isOver()||finished.length===import_chunk_HPS4WFBD.hookCounted)
+return{finished,isPart:true};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;opened+=1;const state=(0,
 import_chunk_IDC76GR5.readState)(paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.parse(state.value.ended_at??"")<oldest)continue;const spec=(0,
-import_chunk_IDC76GR5.readSpec)(paths);if(spec.kind==="ok"&&(0,import_chunk_C6GN5D7G.isOwnedBy)(spec.value,owner))finished.push({id,state:state.value.state})}return{
-finished,isPart:false}}function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){
-let looks=0;const seen=await(0,import_chunk_OKCMQHOJ.lookForLive)(root.folder,live,owner,()=>++looks>import_chunk_HPS4WFBD.hookNamed&&isOver());const{jobs,timers,
-unreadable}=(0,import_chunk_OKCMQHOJ.judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_OKCMQHOJ.isFaulty),...timers.filter(({isFault})=>isFault)];
-return[...faulty.map(({view})=>view.id),...unreadable.map(({id})=>id)]}function tell(root,{finished,isPart,unsafe}){const lines=[];if(finished.length>0){const named=finished.
-slice(0,import_chunk_HPS4WFBD.hookNamed);const least=isPart?"at least ":"";lines.push(`job-companion: ${least}${count(finished,"finished job")} that nobody has \
-collected:`);for(const{id,state}of named)lines.push(`- ${id} (${state}): ${import_chunk_M5UIDYZS.nextCommands.result(id,root.option)}`);if(named.length<finished.
-length)lines.push(`- ${least}${finished.length-named.length} more: ${import_chunk_M5UIDYZS.nextCommands.status(root.option)}`)}if(unsafe.length>0){const named=unsafe.
-slice(0,import_chunk_HPS4WFBD.hookNamed).join(", ");const more=unsafe.length>import_chunk_HPS4WFBD.hookNamed?" and others":"";const command=(0,import_chunk_M5UIDYZS.
-nextCommand)(root.option,"idle-check");lines.push(`job-companion: not safe to go idle, because of ${named}${more}. What is missing says: ${command}`)}return lines}
-function count(list,what){return`${list.length} ${what}${list.length===1?"":"s"}`}var hook={name:"hook",summary:"what an agent CLI calls at the end of a turn or\
- with a new prompt",form:"HOST EVENT",words:{min:2,max:2},options:{...import_chunk_DHPTGOEL.common},notes:`HOST is ${import_chunk_SV4EWY53.hookHosts.join(" or ")}\
-, EVENT ${import_chunk_SV4EWY53.hookEvents.join(" or ")}. Reads the host's JSON from stdin and answers in its form: finished jobs that nobody has collected, and\
- live ones for which idle-check would say no, of JOB_OWNER or else of the worktree; nothing when there is nothing to say. Turned on by "setup --hooks HOST".
+import_chunk_IDC76GR5.readSpec)(paths);if(spec.kind==="ok"&&whose(spec.value)==="own")finished.push({id,state:state.value.state})}return{finished,isPart:false}}
+function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){let looks=0;const seen=await(0,
+import_chunk_IKIXLT6J.lookForLive)(root.folder,live,owner,()=>++looks>import_chunk_HPS4WFBD.hookNamed&&isOver());const{jobs,timers,unreadable}=(0,import_chunk_IKIXLT6J.
+judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_IKIXLT6J.isFaulty),...timers.filter(({isFault})=>isFault)];return[...faulty.map(({view})=>view.
+id),...unreadable.map(({id})=>id)]}function tell(root,{finished,isPart,unsafe}){const lines=[];if(finished.length>0){const named=finished.slice(0,import_chunk_HPS4WFBD.
+hookNamed);const least=isPart?"at least ":"";lines.push(`job-companion: ${least}${count(finished,"finished job")} that nobody has collected:`);for(const{id,state}of named)
+lines.push(`- ${id} (${state}): ${import_chunk_M5UIDYZS.nextCommands.result(id,root.option)}`);if(named.length<finished.length)lines.push(`- ${least}${finished.
+length-named.length} more: ${import_chunk_M5UIDYZS.nextCommands.status(root.option)}`)}if(unsafe.length>0){const named=unsafe.slice(0,import_chunk_HPS4WFBD.hookNamed).
+join(", ");const more=unsafe.length>import_chunk_HPS4WFBD.hookNamed?" and others":"";const command=(0,import_chunk_M5UIDYZS.nextCommand)(root.option,"idle-check");
+lines.push(`job-companion: not safe to go idle, because of ${named}${more}. What is missing says: ${command}`)}return lines}function count(list,what){return`${list.
+length} ${what}${list.length===1?"":"s"}`}var hook={name:"hook",summary:"what an agent CLI calls at the end of a turn or with a new prompt",form:"HOST EVENT",words:{
+min:2,max:2},options:{...import_chunk_DHPTGOEL.common},notes:`HOST is ${import_chunk_SV4EWY53.hookHosts.join(" or ")}, EVENT ${import_chunk_SV4EWY53.hookEvents.
+join(" or ")}. Reads the host's JSON from stdin and answers in its form: finished jobs that nobody has collected, and live ones for which idle-check would say n\
+o, of JOB_OWNER or else of the worktree; nothing when there is nothing to say. Turned on by "setup --hooks HOST".
 Exit codes: always 0, within 200 ms, whatever goes wrong. It never holds up the host and changes nothing.`,examples:["hook claude Stop","hook codex UserPromptSu\
 bmit"],async run(context,input){const event=eventOf(input);const bytes=await context.readStdinWithin(import_chunk_HPS4WFBD.hookInputBytes,Math.max(import_chunk_HPS4WFBD.
 hookLeastMs,leftMs())/2);const told=(0,import_chunk_SV4EWY53.readHookInput)(bytes?.toString("utf8")??"");if(told.isAgain)return{code:import_chunk_6PFAPK5K.exitCodes.
@@ -6135,95 +6167,105 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./idle-check-5BDDENVU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_OKCMQHOJ=load("./chunk-OKCMQHOJ.js");var import_chunk_XFBNWBRB=load(
-"./chunk-XFBNWBRB.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_DHPTGOEL=load(
-"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_F4RDUI7D=load(
+"./idle-check-6PRNAWUT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_IKIXLT6J=load("./chunk-IKIXLT6J.js");var import_chunk_XFBNWBRB=load(
+"./chunk-XFBNWBRB.js");var import_chunk_TIUGNHSS=load("./chunk-TIUGNHSS.js");var import_chunk_BD2W4KWT=load("./chunk-BD2W4KWT.js");var import_chunk_AKN4DB5J=load(
+"./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
+"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load(
 "./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var faultWords={dead:"it was \
-killed",stopped:"it is stopped (SIGSTOP, Ctrl-Z?): nothing wakes it",unseen:"it is in another pid namespace and cannot be seen from here",stranger:"the process \
-of that pid is no wait",over:"its patience is over"};function faultOf({fault}){return fault===null?"it counts":faultWords[fault]}function waiterWords({kind,identity,
-ids,mode}){const name=kind==="foreground"?`watch --foreground ${identity.pid}`:`wait ${identity.pid}`;return ids.length>1?`${name} (--${mode} of ${ids.length} j\
-obs)`:name}function deliveryWords(deliveries){const{waiters,notifier}=deliveries;const held=waiters.map(one=>`${waiterWords(one)}${one.leftMs===null?"":`, ${left(
-one.leftMs)} left`}`);if(notifier)held.push(`notifier, started by worker ${notifier.pid}`);return held.length>0?few(held):["none",...whyNone(deliveries)].join("\
-; ")}function whyNone({idle,notifierFault,unread}){const why=idle.map(one=>`${waiterWords(one)}: ${faultOf(one)}`);if(notifierFault!==null)why.push(`notifier: ${notifierFault}`);
-if(unread!==null)why.push(`its waiters cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(unread),200)}`);return why.length>
-0?[few(why)]:[]}function few(texts){const more=texts.length-3;return more>0?`${texts.slice(0,3).join("; ")}; and ${more} more`:texts.join("; ")}function backstopWords(backstop){
-if(!backstop)return"none";return backstop.by==="wait"?`wait ${backstop.pid} gives up in ${left(backstop.leftMs)}`:`${backstop.id}, due in ${left(backstop.leftMs)}`}
-function left(ms){return ms<12e4?(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.floor(ms/1e3)*1e3)):(0,import_chunk_UNGYPAP3.formatAge)(ms)}function idlePage(report,owner,option){
-const{jobs,timers,unreadable,uncollected}=report;const blocks=[...unreadable.map(one=>[`${one.id}  cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(one.reason),200)}`,`  see:      ${import_chunk_M5UIDYZS.nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_OKCMQHOJ.isFaulty).map(
-faultyBlock),...timers.filter(({isFault})=>isFault).map(timerBlock),...jobs.filter(job=>!(0,import_chunk_OKCMQHOJ.isFaulty)(job)).map(jobLines),...timers.filter(
-({isFault})=>!isFault).map(timerBlock)];const head=[...(0,import_chunk_XFBNWBRB.wrap)(answerOf(report,owner),80),`now ${(0,import_chunk_CL3BCQKO.isoNow)()}`];if(owner===
-null&&[...jobs,...timers].some(one=>one.owner!==null))head.push("these are everybody's jobs; for those of one owner: idle-check --owner NAME");if(report.next!==
-null)head.push("one command for all of it (to be left running in the background):",`  ${report.next}`);const foot=collectLines(uncollected,report.isMore,option);
-return`${[...head,...fitted(blocks,import_chunk_HPS4WFBD.idleLines-head.length-foot.length),...foot].join("\n")}
-`}function answerOf(report,owner){const{jobs,timers,unreadable}=report;const whose=owner===null?"":` (owner ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(owner),60).replace(/\s+/g," ")})`;if(report.isSafe){if(jobs.length+timers.length===0)return`safe to go idle: nothing is live${whose}`;if(jobs.length===
-0)return`safe to go idle: ${timers.length} timer armed, and somebody is there for it${whose}`;const each=jobs.length===1?"it has":"each has";return`safe to go i\
-dle: ${count(jobs.length,"live job")}, ${each} a live delivery and a backstop${whose}`}const faults=[...jobFaults(jobs),...timers.some(({isExtra})=>isExtra)?["m\
-ore than one armed timer in a window"]:[],...timers.some(({isExtra,isFault})=>isFault&&!isExtra)?["a timer that would wake nobody"]:[],...unreadable.length>0?[`${count(
-unreadable.length,"job")} that cannot be read`]:[]];return`NOT safe to go idle: ${faults.join(", ")}${whose}`}function jobFaults(jobs){const having=(...what)=>jobs.
-filter(({missing})=>what.every(one=>missing.includes(one))).length;const neither=having("delivery","backstop");const counts=[[neither,"with neither delivery nor\
- backstop"],[having("delivery")-neither,"with no live delivery"],[having("backstop")-neither,"with no backstop"],[having("attention"),"that nobody looks after a\
-s it should be"]];return counts.flatMap(([number,words])=>number===0?[]:[`${number} of ${count(jobs.length,"live job")} ${words}`])}function faultyBlock(job){return[
-...jobLines(job),...job.next===null?[]:[`  arm it:   ${job.next}`],...job.mend===null?[]:[`  mend it:  ${job.mend}`]]}function jobLines({view,owner,deliveries,backstop,
-trouble}){const{state}=view;const place=state.state==="queued"&&state.queue?`, place ${state.queue.place}`:"";const isSame=backstop?.by==="wait"&&deliveries.waiters.
-length===1&&deliveries.notifier===null;const orphans=deliveries.waiters.filter(({isOrphan})=>isOrphan);return[headLine(view,`${state.state}${state.health==="att\
-ention"?"!":""}${place}`,owner),...below("delivery",deliveryWords(deliveries)),...below("backstop",isSame?"the same wait":backstopWords(backstop)),...trouble?below(
-"worker",trouble.reason):[],...orphans.flatMap(({identity})=>below("warning",`whoever started wait ${identity.pid} is gone: perhaps nobody hears it end`))]}function timerBlock({
-view,owner,deliveries,isDelivered,isExtra,next}){const idle=`${deliveryWords(deliveries)}: it wakes nobody, and is no backstop`;return[headLine(view,"armed",owner),
-...below("delivery",isDelivered?deliveryWords(deliveries):idle),...isExtra?below("backstop","one too many: another timer of this owner is armed"):[],...next===null?
-[]:[`  ${isExtra?"cancel: ":"arm it: "}  ${next}`]]}function headLine(view,word,owner){const whose=owner===null?"":`  (${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_AKN4DB5J.whatOf)(view)}`,
-80)}function below(label,text){const lines=(0,import_chunk_XFBNWBRB.wrap)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),68);return lines.map((line,at)=>`\
-  ${(at===0?`${label}:`:"").padEnd(10)}${line}`)}function fitted(blocks,room){const lines=[];for(const[at,block]of blocks.entries()){if(at>0&&lines.length+block.
-length+2>room){lines.push("",`and ${count(blocks.length-at,"more job")}; see idle-check --json`);break}lines.push("",...block)}return lines}function collectLines(views,isMore,option){
-const[newest]=views;if(!newest)return[];const number=`${views.length}${isMore?" or more":""}`;const lines=views.slice(0,3).map(({id,state,spec})=>`  ${id}  ${spec?.
-timer&&state.state==="running"?"due":state.state}`);const rest=views.length>3?[`  and ${views.length-3}${isMore?" or more":""} others`]:[];return["",`finished, \
-and collected by nobody: ${number}`,...lines,...rest,`  ${import_chunk_M5UIDYZS.nextCommands.result(newest.id,option)}`]}function count(number,what){return`${number}\
- ${what}${number===1?"":"s"}`}function idleDocument(report,owner,root){const head={now:(0,import_chunk_CL3BCQKO.isoNow)(),state_folder:root.folder,owner:owner===
-null?null:short(owner),safe:report.isSafe,reason:answerOf(report,owner),next:report.next};const lists=[["unreadable",report.unreadable.map(one=>({id:one.id,reason:short(
-one.reason),next:import_chunk_M5UIDYZS.nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_OKCMQHOJ.isFaulty)(
-b))-Number((0,import_chunk_OKCMQHOJ.isFaulty)(a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(
-view,root.option))]];return{...head,...fitted2(lists,import_chunk_HPS4WFBD.idleBytes-JSON.stringify(head).length-400),uncollected_more:report.isMore}}function fitted2(lists,room){
-const shown={};const omitted={};let left2=room;for(const[name,rows]of lists){const taken=[];for(const row of rows){left2-=Buffer.byteLength(JSON.stringify(row))+
-1;if(left2<0)break;taken.push(row)}shown[name]=taken;omitted[name]=rows.length-taken.length}return{...shown,omitted}}function jobRow({view,owner,deliveries,trouble,
-backstop,missing,next,mend}){return{...whoIs(view,owner),missing,...deliveryRow(deliveries),backstop:backstop&&{by:backstop.by,pid:backstop.pid,id:backstop.id,left_ms:backstop.
-leftMs},attention:trouble&&{cause:trouble.cause,reason:short(trouble.reason)},next,mend}}function timerRow({view,owner,deliveries,isExtra,isFault,isDelivered,next}){
-return{...whoIs(view,owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_OKCMQHOJ.dueOf)(view)-(0,import_chunk_CL3BCQKO.nowMs)()),
-delivered:isDelivered,extra:isExtra,fault:isFault,...deliveryRow(deliveries),next}}function whoIs(view,owner){const{spec,state}=view;return{id:view.id,owner:owner===
-null?null:short(owner),kind:spec?.kind??null,label:spec?.label?short(spec.label):null,state:state.state,health:state.health}}function deliveryRow({waiters,idle,
-notifier,notifierFault,unread}){const not=idle.slice(0,5).map(one=>({by:one.kind,pid:one.identity.pid,why:one.fault,reason:faultOf(one)}));return{delivery:[...waiters.
-slice(0,5).map(waiterRow),...notifier?[{by:"notifier",pid:notifier.pid}]:[]],not_counted:[...not,...notifierFault===null?[]:[{by:"notifier",pid:null,why:"notifi\
-er",reason:notifierFault}],...unread===null?[]:[{by:null,pid:null,why:"unread",reason:short(unread)}]]}}function waiterRow({kind,identity,ids,mode,until,since,leftMs,
-endsAt,isOrphan}){return{by:kind,pid:identity.pid,jobs:ids.length,mode,until:until.slice(0,5).map(short),since,ends_at:endsAt,left_ms:leftMs,orphan:isOrphan}}function uncollectedRow({
-id,state},option){return{id,state:state.state,ended_at:state.ended_at,next:import_chunk_M5UIDYZS.nextCommands.result(id,option)}}function short(text){return(0,import_chunk_LXK2ZILE.
+"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UJEZBA3B=load(
+"./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var faultWords={dead:"it was killed",stopped:"it is stopped (SIGSTOP, Ctrl-Z?): nothing wakes it",unseen:"it is in another pid namespace \
+and cannot be seen from here",stranger:"the process of that pid is no wait",over:"its patience is over"};function faultOf({fault}){return fault===null?"it count\
+s":faultWords[fault]}function waiterWords({kind,identity,ids,mode}){const name=kind==="foreground"?`watch --foreground ${identity.pid}`:`wait ${identity.pid}`;return ids.
+length>1?`${name} (--${mode} of ${ids.length} jobs)`:name}function deliveryWords(deliveries){const{waiters,notifier}=deliveries;const held=waiters.map(one=>`${waiterWords(
+one)}${one.leftMs===null?"":`, ${left(one.leftMs)} left`}`);if(notifier)held.push(`notifier, started by worker ${notifier.pid}`);return held.length>0?few(held):
+["none",...whyNone(deliveries)].join("; ")}function whyNone({idle,notifierFault,unread}){const why=idle.map(one=>`${waiterWords(one)}: ${faultOf(one)}`);if(notifierFault!==
+null)why.push(`notifier: ${notifierFault}`);if(unread!==null)why.push(`its waiters cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(unread),200)}`);return why.length>0?[few(why)]:[]}function few(texts){const more=texts.length-3;return more>0?`${texts.slice(0,3).join("; ")}; and ${more}\
+ more`:texts.join("; ")}function backstopWords(backstop){if(!backstop)return"none";return backstop.by==="wait"?`wait ${backstop.pid} gives up in ${left(backstop.
+leftMs)}`:`${backstop.id}, due in ${left(backstop.leftMs)}`}function left(ms){return ms<12e4?(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.floor(ms/
+1e3)*1e3)):(0,import_chunk_UNGYPAP3.formatAge)(ms)}function idlePage(report,owner,option){const{jobs,timers,unreadable,uncollected}=report;const blocks=[...unreadable.
+map(one=>[`${one.id}  cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.reason),200)}`,`  see:      ${import_chunk_M5UIDYZS.
+nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_IKIXLT6J.isFaulty).map(faultyBlock),...timers.filter(({isFault})=>isFault).map(timerBlock),
+...jobs.filter(job=>!(0,import_chunk_IKIXLT6J.isFaulty)(job)).sort(lateFirst).map(jobLines),...timers.filter(({isFault})=>!isFault).map(timerBlock)];const head=[
+...(0,import_chunk_XFBNWBRB.wrap)(answerOf(report,owner),80),`now ${(0,import_chunk_CL3BCQKO.isoNow)()}`];if(owner===null&&[...jobs,...timers].some(one=>one.owner!==
+null))head.push("these are everybody's jobs; for those of one owner: idle-check --owner NAME");if(report.next!==null)head.push("one command for all of it (to be\
+ left running in the background):",`  ${report.next}`);const foot=belowLines(report.below);foot.push(...collectLines(uncollected,report.isMore,option));return`${[
+...head,...fitted(blocks,import_chunk_HPS4WFBD.idleLines-head.length-foot.length),...foot].join("\n")}
+`}function answerOf(report,owner){return`${answer(report,owner)}${report.isSafe?orphanWords(report.orphans):""}`}function orphanWords(orphans){if(orphans===0)return"";
+const who=orphans===1?"was left alone by whoever started it":"were left alone by whoever started them";return`, but ${orphans} of the waits ${who}: perhaps nobo\
+dy hears ${orphans===1?"it":"them"} end`}function answer(report,owner){const{jobs,timers,unreadable}=report;const whose=owner===null?"":` (owner ${(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner),60).replace(/\s+/g," ")})`;if(report.isSafe){if(jobs.length+timers.length===0)return`safe to go idle: nothin\
+g is live${whose}`;if(jobs.length===0)return`safe to go idle: ${timers.length} timer armed, and somebody is there for it${whose}`;const each=jobs.length===1?"it\
+ has":"each has";return`safe to go idle: ${count(jobs.length,"live job")}, ${each} a live delivery and a backstop${whose}`}const faults=[...jobFaults(jobs),...timers.
+some(({isExtra})=>isExtra)?["more than one armed timer in a window"]:[],...timers.some(({isExtra,isFault})=>isFault&&!isExtra)?["a timer that would wake nobody"]:
+[],...unreadable.length>0?[`${count(unreadable.length,"job")} that cannot be read`]:[]];return`NOT safe to go idle: ${faults.join(", ")}${whose}`}function jobFaults(jobs){
+const having=(...what)=>jobs.filter(({missing})=>what.every(one=>missing.includes(one))).length;const neither=having("delivery","backstop");const counts=[[neither,
+"with neither delivery nor backstop"],[having("delivery")-neither,"with no live delivery"],[having("backstop")-neither,"with no backstop"],[having("handback")-having(
+"delivery","handback"),"whose hand-backs nobody hears"],[having("attention"),"that nobody looks after as it should be"]];return counts.flatMap(([number,words])=>number===
+0?[]:[`${number} of ${count(jobs.length,"live job")} ${words}`])}function faultyBlock(job){return[...jobLines(job),...job.next===null?[]:[`  arm it:   ${job.next}`],
+...job.mend===null?[]:[`  mend it:  ${job.mend}`]]}function jobLines({view,owner,deliveries,backstop,missing,trouble,late}){const{state}=view;const place=state.
+state==="queued"&&state.queue?`, place ${state.queue.place}`:"";const isSame=backstop?.by==="wait"&&deliveries.waiters.length===1&&deliveries.notifier===null;const orphans=deliveries.
+waiters.filter(({isOrphan})=>isOrphan);return[headLine(view,`${state.state}${state.health==="attention"?"!":""}${place}`,owner),...below("delivery",deliveryWords(
+deliveries)),...below("backstop",isSame?"the same wait":backstopWords(backstop)),...missing.includes("handback")?below("handback","nobody would hear it: no wait\
+ has --until handback"):[],...late===null?[]:below("late",late),...trouble?below("worker",trouble.reason):[],...orphans.flatMap(({identity})=>below("warning",`w\
+hoever started wait ${identity.pid} is gone: perhaps nobody hears it end`))]}function timerBlock({view,owner,deliveries,isDelivered,isExtra,next}){const idle=`${deliveryWords(
+deliveries)}: it wakes nobody, and is no backstop`;return[headLine(view,"armed",owner),...below("delivery",isDelivered?deliveryWords(deliveries):idle),...isExtra?
+below("backstop","one too many: another timer of this owner is armed"):[],...next===null?[]:[`  ${isExtra?"cancel: ":"arm it: "}  ${next}`]]}function headLine(view,word,owner){
+const whose=owner===null?"":`  (${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.
+cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_AKN4DB5J.whatOf)(view)}`,80)}function below(label,text){const lines=(0,import_chunk_XFBNWBRB.wrap)((0,
+import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),68);return lines.map((line,at)=>`  ${(at===0?`${label}:`:"").padEnd(10)}${line}`)}function fitted(blocks,room){
+const lines=[];for(const[at,block]of blocks.entries()){if(at>0&&lines.length+block.length+2>room){lines.push("",`and ${count(blocks.length-at,"more job")}; see \
+idle-check --json`);break}lines.push("",...block)}return lines}function lateFirst(a,b){return Number(b.late!==null)-Number(a.late!==null)}function belowLines(number){
+if(number===0)return[];const whose=number===1?"is the business of the live job that started it":"are the business of the live jobs that started them";return["",
+`${count(number,"more live job")} ${whose}`]}function collectLines(views,isMore,option){const[newest]=views;if(!newest)return[];const number=`${views.length}${isMore?
+" or more":""}`;const lines=views.slice(0,3).map(({id,state,spec})=>`  ${id}  ${spec?.timer&&state.state==="running"?"due":state.state}`);const rest=views.length>
+3?[`  and ${views.length-3}${isMore?" or more":""} others`]:[];return["",`finished, and collected by nobody: ${number}`,...lines,...rest,`  ${import_chunk_M5UIDYZS.
+nextCommands.result(newest.id,option)}`]}function count(number,what){return`${number} ${what}${number===1?"":"s"}`}function idleDocument(report,owner,root){const head={
+now:(0,import_chunk_CL3BCQKO.isoNow)(),state_folder:root.folder,owner:owner===null?null:short(owner),safe:report.isSafe,reason:answerOf(report,owner),next:report.
+next,orphans:report.orphans,below:report.below};const lists=[["unreadable",report.unreadable.map(one=>({id:one.id,reason:short(one.reason),next:import_chunk_M5UIDYZS.
+nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_IKIXLT6J.isFaulty)(b))-Number((0,import_chunk_IKIXLT6J.isFaulty)(
+a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(view,root.option))]];return{...head,...fitted2(
+lists,import_chunk_HPS4WFBD.idleBytes-JSON.stringify(head).length-400),uncollected_more:report.isMore}}function fitted2(lists,room){const shown={};const omitted={};
+let left2=room;for(const[name,rows]of lists){const taken=[];for(const row of rows){left2-=Buffer.byteLength(JSON.stringify(row))+1;if(left2<0)break;taken.push(row)}
+shown[name]=taken;omitted[name]=rows.length-taken.length}return{...shown,omitted}}function jobRow({view,owner,deliveries,trouble,backstop,missing,late,next,mend}){
+return{...whoIs(view,owner),missing,...deliveryRow(deliveries),backstop:backstop&&{by:backstop.by,pid:backstop.pid,id:backstop.id,left_ms:backstop.leftMs},attention:trouble&&
+{cause:trouble.cause,reason:short(trouble.reason)},late,next,mend}}function timerRow({view,owner,deliveries,isExtra,isFault,isDelivered,next}){return{...whoIs(view,
+owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_IKIXLT6J.dueOf)(view)-(0,import_chunk_CL3BCQKO.nowMs)()),delivered:isDelivered,
+extra:isExtra,fault:isFault,...deliveryRow(deliveries),next}}function whoIs(view,owner){const{spec,state}=view;return{id:view.id,owner:owner===null?null:short(owner),
+kind:spec?.kind??null,label:spec?.label?short(spec.label):null,state:state.state,health:state.health}}function deliveryRow({waiters,idle,notifier,notifierFault,
+unread}){const not=idle.slice(0,5).map(one=>({by:one.kind,pid:one.identity.pid,why:one.fault,reason:faultOf(one)}));return{delivery:[...waiters.slice(0,5).map(waiterRow),
+...notifier?[{by:"notifier",pid:notifier.pid}]:[]],not_counted:[...not,...notifierFault===null?[]:[{by:"notifier",pid:null,why:"notifier",reason:notifierFault}],
+...unread===null?[]:[{by:null,pid:null,why:"unread",reason:short(unread)}]]}}function waiterRow({kind,identity,ids,mode,until,since,leftMs,endsAt,isOrphan}){return{
+by:kind,pid:identity.pid,jobs:ids.length,mode,until:until.slice(0,5).map(short),since,ends_at:endsAt,left_ms:leftMs,orphan:isOrphan}}function uncollectedRow({id,
+state},option){return{id,state:state.state,ended_at:state.ended_at,next:import_chunk_M5UIDYZS.nextCommands.result(id,option)}}function short(text){return(0,import_chunk_LXK2ZILE.
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(text),200)}var idleCheck={name:"idle-check",summary:"may the caller go idle now: who delivers each live job, and wh\
 at stands behind",form:"[--owner NAME]",words:{min:0,max:0},options:{owner:{kind:"text",value:"NAME",help:"whose jobs (default: JOB_OWNER, else everybody)"},...import_chunk_DHPTGOEL.
 common},notes:"Delivery: a wait (or watch --foreground) that lives, is not stopped and has patience left, or a notifier whose worker lives. Backstop: the finite\
- --timeout of such a wait, or an armed timer of the same owner that somebody waits for.\nExit codes: 0 every live job has a live delivery and exactly one backsto\
-p per window (also when nothing is live); 3 something is missing, with the command that arms it; 1 this command is at fault.\nIt looks and changes nothing. Start\
- the waits first (in the background), run this as the last thing before going idle.",examples:["idle-check","idle-check --owner builder --json"],async run(context,input){
-const root=context.root(input);if(!(0,import_chunk_CO45A6DL.checkRoot)(root.folder)&&root.option.length>0){throw new import_chunk_NVPF5LEY.FaultError("state_unu\
-sable",`cannot say whether going idle is safe: there is no state folder ${root.folder}`,"name the folder of the jobs, or leave --state-dir and JOB_STATE_DIR out")}
-const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const report=await(0,import_chunk_OKCMQHOJ.judgeIdle)(root.folder,owner,root.option);
-const code=report.isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,
-owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
+ --timeout of such a wait, or an armed timer of the same owner that somebody waits for. Of a live job with --handback somebody must hear what it hands back: a w\
+ait --until handback, or a notifier.\nJobs that a live job started are its business and only counted; when it has ended they belong to its owner.\nExit codes: 0 e\
+very live job has a live delivery and exactly one backstop per window (also when nothing is live); 3 something is missing, with the command that arms it; 1 this\
+ command is at fault. A wait whose starter is gone counts, and the answer says so: perhaps nobody hears it end.\nIt looks and changes nothing. Start the waits fi\
+rst (in the background), run this as the last thing before going idle.",examples:["idle-check","idle-check --owner builder --json"],async run(context,input){const root=context.
+root(input);if(!(0,import_chunk_CO45A6DL.checkRoot)(root.folder)&&root.option.length>0){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot say \
+whether going idle is safe: there is no state folder ${root.folder}`,"name the folder of the jobs, or leave --state-dir and JOB_STATE_DIR out")}const owner=input.
+text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const report=await(0,import_chunk_IKIXLT6J.judgeIdle)(root.folder,owner,root.option);const code=report.
+isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,
+out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-LRG6ZDBS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_J7RZDX3B=load("./chunk-J7RZDX3B.js");var import_chunk_WRNWUPWY=load(
-"./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_YXKLEYXH=load(
-"./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
-"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./implement-PA7EPVFY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_ZIQXS4SC=load("./chunk-ZIQXS4SC.js");var import_chunk_LVCMGPNS=load(
+"./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_762D7YFD=load(
+"./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
+"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
@@ -6237,7 +6279,7 @@ owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_J7RZDX3B.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_ZIQXS4SC.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -6398,10 +6440,10 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observation-527XAMLG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_QLWHBYJ3.observation});module.exports=stdin_exports;var import_chunk_QLWHBYJ3=load("./\
-chunk-QLWHBYJ3.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("\
-./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_3GM77A5D=load(
+"./observation-MKTPFLIR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_7CVCICVC.observation});module.exports=stdin_exports;var import_chunk_7CVCICVC=load("./\
+chunk-7CVCICVC.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("\
+./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_3GM77A5D=load(
 "./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -6524,112 +6566,112 @@ refresh,refreshAttached:()=>import_chunk_NPTTVLI2.refreshAttached,refreshUnasked
 "./chunk-JSBRDJBE.js");
 
 },
-"./reconcile-X2LSCN4Z.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_JUYE675T=load(
-"./chunk-JUYE675T.js");var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load(
-"./chunk-5PLGUTI6.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load(
-"./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_ZKTYHV7J=load(
-"./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var kept=5;var wanted=["attention","handback","news"];function toldSince(view,since,known,nowMs2){
-const writtenMs=Math.min((0,import_chunk_S7M4UBSY.factsOf)(view.paths.events)?.modifiedMs??nowMs2,nowMs2);const fired=new Map;const changes=new Map;let end;let newestMs=null;
-new import_chunk_ZKTYHV7J.JournalScan(view.paths.events).read(event=>{if(!(0,import_chunk_ILRLY4JU.isNumbered)(event))return;const atMs=instantIn(event,writtenMs,
-nowMs2);newestMs=atMs;const key=`${view.id}:${event.seq}`;if(event.type==="ended")end={atMs,event};if(atMs<=since||known.has(key))return;const wake=wakeOf(event);
-if(wake)add(fired,wake,{id:view.id,key,atMs,wake,events:[event],count:1});if(event.type==="worker_replaced"||event.type==="worker_failed"){const{type}=event;changes.
-set(type,{id:view.id,key,atMs,type,count:(changes.get(type)?.count??0)+1})}});const ended=(0,import_chunk_D67XVZNW.isEnded)(view.state)&&view.damage===null?endOf(
-view,end,nowMs2):null;const isNew=ended!==null&&ended.atMs>since&&!known.has(ended.key);return{fired:[...fired.values(),...isNew?[ended]:[]],changes:[...changes.
-values()],newestMs}}function endOf(view,end,nowMs2){const atMs=end?.atMs??Math.min((0,import_chunk_IDC76GR5.instantOf)(view.state.ended_at)??nowMs2,nowMs2);const key=`${view.
-id}:${end?.event.seq??view.state.seq}`;return{id:view.id,key,atMs,wake:"terminal",events:end?[end.event]:[],count:1}}function add(fired,wake,one){const before=fired.
-get(wake);const events=[...before?.events??[],...one.events].slice(-kept);fired.set(wake,{...one,events,count:(before?.count??0)+1})}function wakeOf({type,wake}){
-if(type==="ended"||!Array.isArray(wake))return void 0;return wanted.find(word=>wake.includes(word))}function instantIn(event,writtenMs,nowMs2){const atMs=(0,import_chunk_IDC76GR5.
-instantOf)(event.at);return atMs===null||atMs>nowMs2?writtenMs:atMs}async function readLooks(root,owner){const read=(0,import_chunk_PGEWSQPR.readJson)(fileOf(root,
-owner));const key=knownKey();if(read.kind!=="ok"||key===void 0)return[];const{looks,mac}=read.value;if(!Array.isArray(looks)||typeof mac!=="string"||!looks.every(
-isLook))return[];return(0,import_chunk_35TRZJLG.sameMac)(await(0,import_chunk_35TRZJLG.macOfAnswer)({what:"looks",owner,looks},key),mac)?looks:[]}async function noteLook(root,owner,{
-seq,told}){const key=knownKey();if(key===void 0)return false;try{const folder=(0,import_chunk_VQZH6OHM.rootPaths)(root).looks;(0,import_chunk_PGEWSQPR.createFolder)(
-folder);const facts=(0,import_chunk_S7M4UBSY.factsOf)(folder);if(facts?.kind!=="folder"||facts.uid!==process.getuid?.())return false;const others=(await readLooks(
-root,owner)).filter(one=>one.seq!==seq);const now={seq,at_ms:(0,import_chunk_CL3BCQKO.nowMs)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),boot_id:(0,import_chunk_5Z3IZCRM.
-bootId)(),told:told.slice(-import_chunk_HPS4WFBD.lookKeys)};const looks=[...others,now].slice(-import_chunk_HPS4WFBD.looksKept);(0,import_chunk_PGEWSQPR.writeJson)(
-fileOf(root,owner),{owner,looks,mac:await(0,import_chunk_35TRZJLG.macOfAnswer)({what:"looks",owner,looks},key)},{sync:false});return true}catch{return false}}function knownKey(){
-try{return(0,import_chunk_35TRZJLG.readKey)()}catch{return void 0}}function setBackMs(look){if(look.boot_id!==(0,import_chunk_5Z3IZCRM.bootId)())return 0;const drift=(0,
-import_chunk_CL3BCQKO.nowMs)()-(0,import_chunk_CL3BCQKO.monotonicMs)()-(look.at_ms-look.mono_ms);return drift<-driftMs?Math.round(-drift):0}var driftMs=1e3;function fileOf(root,owner){
-return import_node_path.default.join((0,import_chunk_VQZH6OHM.rootPaths)(root).looks,`${(0,import_chunk_35TRZJLG.hashOf)(JSON.stringify(owner)).slice(0,40)}.jso\
-n`)}function isLook(value){if(typeof value!=="object"||value===null)return false;const{seq,at_ms,mono_ms,boot_id,told}=value;const numbers=[seq,at_ms,mono_ms];if(!numbers.
-every(one=>Number.isSafeInteger(one)&&one>=0))return false;return typeof boot_id==="string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value===
-"string"&&value.length<80&&(0,import_chunk_V5ZZ3YHA.isId)(value.split(":")[0]??"")}async function lookAround(root,owner,given){const now=(0,import_chunk_CL3BCQKO.
-nowMs)();const looks=await readLooks(root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const{ids,older}=findJobs(root.folder,
-owner,start.since);const fired=[];const changes=[];const open=[];for(const id of ids){for(const view of await(0,import_chunk_C6GN5D7G.tryView)(root.folder,id)){
-if(!(0,import_chunk_C6GN5D7G.isOwnedBy)(view.spec,owner)&&view.spec!==null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());
-fired.push(...told2.fired.map(one=>({...one,view,late:(0,import_chunk_JUYE675T.lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_D67XVZNW.
-isEnded)(view.state)||view.damage!==null)open.push((0,import_chunk_JUYE675T.outstanding)(view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[
-...fired,...changes];const newest=Math.max(start.since,...told.map(one=>Math.floor(one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(
-newest,now-import_chunk_HPS4WFBD.wakeLagMs));const keys=[...start.told,...told.filter(one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.
-folder,owner,{seq:nextSeq,told:[...new Set(keys)]});const shown=new Set(fired.map(one=>one.id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(
-last,open,fired),setBackMs:start.setBackMs,isBeyond:start.isBeyond,fired,changes:changes.sort((a,b)=>a.atMs-b.atMs),lost:fired.flatMap(({id,wake,view})=>wake===
-"terminal"?lossOf(id,view):[]),outstanding:open.sort(byUrgency),uncollected:uncollectedOf(root.folder,owner).filter(id=>!shown.has(id)),older,nextSeq,isKept,isThere:(0,
-import_chunk_S7M4UBSY.exists)(root.folder)}}function restartOf(last,open,fired){if(last!==null&&last.boot_id!==(0,import_chunk_5Z3IZCRM.bootId)())return"since_l\
-ook";const isLost=fired.some(({view})=>view.state.error?.code==="host_restarted");return isLost||open.some(({view})=>view.isOtherBoot)?"since_launch":null}function startOf(looks,given,now){
-const seq=given??looks.at(-1)?.seq??0;const look=looks.findLast(one=>one.seq===seq);const back=look?setBackMs(look):0;const since=Math.max(0,seq-back);const told=new Set(
-look?.told??[]);return since>now?{since:0,told:new Set,setBackMs:back,isBeyond:true}:{since,told,setBackMs:back,isBeyond:false}}function findJobs(root,owner,since){
-const live=(0,import_chunk_HCKID2IT.listActive)(root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder));const isLive=new Set(
-live);const ended=[];for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){if(isLive.has(id))continue;const writtenMs=(0,import_chunk_S7M4UBSY.factsOf)((0,import_chunk_VQZH6OHM.
-jobPaths)(root,id).state)?.modifiedMs??Number.POSITIVE_INFINITY;if(writtenMs<since-import_chunk_HPS4WFBD.wakeLagMs||!isOf(root,id,owner))continue;ended.push({id,
-writtenMs})}ended.sort((a,b)=>b.writtenMs-a.writtenMs);return{ids:[...live,...ended.slice(0,import_chunk_HPS4WFBD.wakeJobs).map(one=>one.id)],older:Math.max(0,ended.
-length-import_chunk_HPS4WFBD.wakeJobs)}}function isOf(root,id,owner){if(owner===null)return true;const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.
-jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===owner}function byUrgency(a,b){const calm=one=>Number(one.health.health!=="attention"&&one.late===
-null);return calm(a)-calm(b)||b.ageMs-a.ageMs}var losses=["host_restarted","worker_lost"];function lossOf(id,{state}){const code=state.error?.code;return code!==
-void 0&&losses.includes(code)?[{id,code}]:[]}var unread=["done","failed","timed_out","crashed"];function uncollectedOf(root,owner){return(0,import_chunk_HCKID2IT.
-listJobs)(root).slice(0,import_chunk_HPS4WFBD.wakeJobs).filter(id=>{const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if(id.startsWith("timer-")||(0,import_chunk_S7M4UBSY.
-exists)(paths.marker)||(0,import_chunk_S7M4UBSY.exists)(paths.collected)||!isOf(root,id,owner))return false;const state=(0,import_chunk_IDC76GR5.readState)(paths);
-return state.kind==="ok"&&unread.includes(state.value.state)})}function firedWords(fired){if(fired.wake!=="terminal")return`${fired.wake}${fired.count>1?` (${countWords(
-fired)})`:""}: ${eventsWords(fired)}`;const{state,spec}=fired.view;const word=spec?.timer&&state.state==="done"?"due":state.state;const facts=[word,state.exit_code===
-null||state.exit_code===0?null:`exit ${state.exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)}`,
-state.warnings.length===0?null:`${state.warnings.length} warnings`];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_AKN4DB5J.whatOf)(
-fired.view),120)}`}function countWords({wake,count,events}){if(wake!=="handback")return`${count} of them, the newest`;return count>events.length?`${count} files\
-, the newest`:`${count} files`}function eventsWords({events,wake}){if(wake==="handback")return events.map(event=>eventWords(event)).join(", ");return events.length===
-0?"":eventWords(events.at(-1))}function eventWords(event){const{name,reason,message,evidence,word}=event;const said=event.type==="handback"?[name]:[reason,message,
-evidence,word];return line(said.find(one=>typeof one==="string"&&one.trim()!=="")??event.type,120)}function nextOfFired(fired,root){const{wake,late,view,id}=fired;
-if(wake==="handback")return late?.kind==="duplicate"?null:readFiles(fired);if(late!==null)return null;if(wake!=="terminal")return import_chunk_M5UIDYZS.nextCommands.
-observe(id,root.option);const isReminder=view.spec?.timer&&view.state.state==="done"&&view.state.error===null;return isReminder?null:import_chunk_M5UIDYZS.nextCommands.
-result(id,root.option)}function readFiles({events,view}){const dir=view.spec?.handback?.dir;const names=events.map(({name})=>name).filter(name=>typeof name==="s\
-tring"&&(0,import_chunk_4QTDUFVE.isHandback)(name));if(typeof dir!=="string"||names.length===0)return null;return(0,import_chunk_GEPPUING.quoteWords)(["cat",...new Set(
-names.map(name=>`${dir}/${name}`))])}function subjectWords({view}){return line((0,import_chunk_AKN4DB5J.whatOf)(view),120)}function standingWords(one){const{view,
-health,worker,lastEventMs,queue,leftMs}=one;const timer=view.spec?.timer;const facts=[one.condition==="damaged"?"damaged":view.state.state,queue===null?null:queueWords(
-queue),timer?`due ${(0,import_chunk_Z6IJVKG2.dueWords)(timer).split(", ").at(-1)}`:queue?null:health.health,`${(0,import_chunk_UNGYPAP3.formatAge)(one.ageMs)} o\
-ld`,leftMs===null||timer?null:`${(0,import_chunk_UNGYPAP3.formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,lastEventMs===null?
-null:`last event ${(0,import_chunk_UNGYPAP3.formatAge)(lastEventMs)} ago`,one.isAwaited?"a wait holds it":null];return facts.filter(fact=>fact!==null).join(", ")}
-function queueWords({place,behind}){const first=behind[0]===void 0?"":` behind ${behind[0]}`;return`place ${place??"unknown"}${first}${behind.length>1?` and ${behind.
-length-1} more`:""}`}function concernWords({health,late,condition,view}){const why=[condition==="damaged"?view.damage??"its record is damaged":null,health.health===
-"attention"?`attention: ${health.reason??"no reason was given"}`:null,late===null?null:`late: ${late}`];return why.filter(one=>one!==null).map(one=>line(one,240))}
-function line(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function whole(ms){
-const step=ms<6e5?1e3:6e4;return Math.max(1e3,Math.floor(ms/step)*step)}function wakeDocument(seen,root){const fired=seen.fired.map(one=>firedRow(one,root));const open=seen.
-outstanding.map(openRow);for(;;){const document=documentOf(seen,root,fired,open);if(Buffer.byteLength(JSON.stringify(document))<=import_chunk_HPS4WFBD.wakeBytes)
-return document;if(fired.length>=open.length&&fired.length>0)fired.shift();else if(open.length>0)open.pop();else return document}}function documentOf(seen,root,fired,open){
-const{nowMs:nowMs2,last,owner,nextSeq}=seen;const whose=owner===null?[]:["--owner",owner];return{now:(0,import_chunk_CL3BCQKO.isoOf)(nowMs2),local:(0,import_chunk_CL3BCQKO.
-localOf)(nowMs2),owner:owner===null?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner),200),state_folder:root.folder,last_look:last===
-null?null:{at:(0,import_chunk_CL3BCQKO.isoOf)(last.at_ms),age_ms:Math.max(0,nowMs2-last.at_ms)},since:seen.since,next_seq:nextSeq,is_stored:seen.isKept,restarts:{
-host:seen.restarted,clock_set_back_ms:seen.setBackMs,since_in_the_future:seen.isBeyond,workers:seen.changes.slice(-listAtMost).map(({id,type,count,atMs})=>({id,
-type,count,at:(0,import_chunk_CL3BCQKO.isoOf)(atMs)})),lost:seen.lost.slice(-listAtMost)},fired,outstanding:open,not_read:{count:seen.uncollected.length,newest:seen.
-uncollected.slice(0,5)},left_out:{fired:seen.fired.length-fired.length,outstanding:seen.outstanding.length-open.length,older:seen.older},next:{reconcile:(0,import_chunk_M5UIDYZS.
-nextCommand)(root.option,"reconcile",...whose,"--since",String(nextSeq)),status:(0,import_chunk_M5UIDYZS.nextCommand)(root.option,"status",...whose)}}}var listAtMost=10;
-function firedRow(one,root){const{view,late,wake}=one;return{at:(0,import_chunk_CL3BCQKO.isoOf)(one.atMs),id:one.id,kind:view.spec?.kind??null,wake,count:one.count,
-state:view.state.state,error_code:view.state.error?.code??null,what:line(firedWords(one),240),late:late===null?null:{kind:late.kind,words:line(late.words,200)},
-next:nextOfFired(one,root)}}function openRow(one){const{view,health,queue}=one;return{id:view.id,kind:view.spec?.kind??null,what:subjectWords(one),state:view.state.
-state,supervision:one.condition,health:health.health,attention_kind:health.attention_kind,age_ms:one.ageMs,left_ms:one.leftMs,worker:one.worker,last_event_age_ms:one.
-lastEventMs,queue,is_awaited:one.isAwaited,late:one.late,concerns:concernWords(one),next:one.next}}function wakePage2(seen,root){const head=[...clockLines(seen,
-root),...restartLines(seen)];const foot=footOf(seen,root,0,0);const room=import_chunk_HPS4WFBD.wakePage.rows-rowsOf(head)-rowsOf(foot)-headings-2;const open=seen.
-outstanding.map(one=>[cut(`  ${one.view.id}  ${subjectWords(one)}`),...(0,import_chunk_XFBNWBRB.wrap)(standingWords(one),import_chunk_HPS4WFBD.wakePage.columns-
-4).map(text=>cut(`    ${text}`)),...concernWords(one).map(why=>cut(`    ${why}`)),`    ${one.next}`]);const fired=seen.fired.map(one=>firedLines(one,seen.nowMs,
-root)).reverse();const firedRows=Math.min(rowsOf(fired.flat()),Math.floor(room/2));const shownOpen=fit(open,room-firedRows);const shownFired=fit(fired,room-rowsOf(
-shownOpen.flat())).reverse();const lines=[...head,seen.fired.length===0?"fired since: nothing":`fired since, the newest last (${seen.fired.length}):`,...shownFired.
-flat(),open.length===0?"outstanding: nothing":`outstanding (${open.length}):`,...shownOpen.flat(),...footOf(seen,root,fired.length-shownFired.length,open.length-
-shownOpen.length)];return`${lines.join("\n")}
+"./reconcile-EB6QVIVC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_G2EODBUY=load(
+"./chunk-G2EODBUY.js");var import_chunk_BD2W4KWT=load("./chunk-BD2W4KWT.js");var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_AKN4DB5J=load(
+"./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
+"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load(
+"./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
+"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var kept=5;var wanted=["attention","handb\
+ack","news"];function toldSince(view,since,known,nowMs2){const writtenMs=Math.min((0,import_chunk_S7M4UBSY.factsOf)(view.paths.events)?.modifiedMs??nowMs2,nowMs2);
+const fired=new Map;const changes=new Map;let end;let newestMs=null;new import_chunk_ZKTYHV7J.JournalScan(view.paths.events).read(event=>{if(!(0,import_chunk_ILRLY4JU.
+isNumbered)(event))return;const atMs=instantIn(event,writtenMs,nowMs2);newestMs=atMs;const key=`${view.id}:${event.seq}`;if(event.type==="ended")end={atMs,event};
+if(atMs<=since||known.has(key))return;const wake=wakeOf(event);if(wake)add(fired,wake,{id:view.id,key,atMs,wake,events:[event],count:1});if(event.type==="worker\
+_replaced"||event.type==="worker_failed"){const{type}=event;changes.set(type,{id:view.id,key,atMs,type,count:(changes.get(type)?.count??0)+1})}});const ended=(0,
+import_chunk_D67XVZNW.isEnded)(view.state)&&view.damage===null?endOf(view,end,nowMs2):null;const isNew=ended!==null&&ended.atMs>since&&!known.has(ended.key);return{
+fired:[...fired.values(),...isNew?[ended]:[]],changes:[...changes.values()],newestMs}}function endOf(view,end,nowMs2){const atMs=end?.atMs??Math.min((0,import_chunk_IDC76GR5.
+instantOf)(view.state.ended_at)??nowMs2,nowMs2);const key=`${view.id}:${end?.event.seq??view.state.seq}`;return{id:view.id,key,atMs,wake:"terminal",events:end?[
+end.event]:[],count:1}}function add(fired,wake,one){const before=fired.get(wake);const events=[...before?.events??[],...one.events].slice(-kept);fired.set(wake,
+{...one,events,count:(before?.count??0)+1})}function wakeOf({type,wake}){if(type==="ended"||!Array.isArray(wake))return void 0;return wanted.find(word=>wake.includes(
+word))}function instantIn(event,writtenMs,nowMs2){const atMs=(0,import_chunk_IDC76GR5.instantOf)(event.at);return atMs===null||atMs>nowMs2?writtenMs:atMs}async function readLooks(root,owner){
+const read=(0,import_chunk_PGEWSQPR.readJson)(fileOf(root,owner));const key=knownKey();if(read.kind!=="ok"||key===void 0)return[];const{looks,mac}=read.value;if(!Array.
+isArray(looks)||typeof mac!=="string"||!looks.every(isLook))return[];return(0,import_chunk_35TRZJLG.sameMac)(await(0,import_chunk_35TRZJLG.macOfAnswer)({what:"l\
+ooks",owner,looks},key),mac)?looks:[]}async function noteLook(root,owner,{seq,told}){const key=knownKey();if(key===void 0)return false;try{const folder=(0,import_chunk_VQZH6OHM.
+rootPaths)(root).looks;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,import_chunk_S7M4UBSY.factsOf)(folder);if(facts?.kind!=="folder"||facts.uid!==
+process.getuid?.())return false;const others=(await readLooks(root,owner)).filter(one=>one.seq!==seq);const now={seq,at_ms:(0,import_chunk_CL3BCQKO.nowMs)(),mono_ms:(0,
+import_chunk_CL3BCQKO.monotonicMs)(),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),told:told.slice(-import_chunk_HPS4WFBD.lookKeys)};const looks=[...others,now].slice(
+-import_chunk_HPS4WFBD.looksKept);(0,import_chunk_PGEWSQPR.writeJson)(fileOf(root,owner),{owner,looks,mac:await(0,import_chunk_35TRZJLG.macOfAnswer)({what:"look\
+s",owner,looks},key)},{sync:false});return true}catch{return false}}function knownKey(){try{return(0,import_chunk_35TRZJLG.readKey)()}catch{return void 0}}function setBackMs(look){
+if(look.boot_id!==(0,import_chunk_5Z3IZCRM.bootId)())return 0;const drift=(0,import_chunk_CL3BCQKO.nowMs)()-(0,import_chunk_CL3BCQKO.monotonicMs)()-(look.at_ms-
+look.mono_ms);return drift<-driftMs?Math.round(-drift):0}var driftMs=1e3;function fileOf(root,owner){return import_node_path.default.join((0,import_chunk_VQZH6OHM.
+rootPaths)(root).looks,`${(0,import_chunk_35TRZJLG.hashOf)(JSON.stringify(owner)).slice(0,40)}.json`)}function isLook(value){if(typeof value!=="object"||value===
+null)return false;const{seq,at_ms,mono_ms,boot_id,told}=value;const numbers=[seq,at_ms,mono_ms];if(!numbers.every(one=>Number.isSafeInteger(one)&&one>=0))return false;
+return typeof boot_id==="string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value==="string"&&value.length<80&&(0,import_chunk_V5ZZ3YHA.
+isId)(value.split(":")[0]??"")}async function lookAround(root,owner,given){const now=(0,import_chunk_CL3BCQKO.nowMs)();const looks=await readLooks(root.folder,owner);
+const last=looks.at(-1)??null;const start=startOf(looks,given,now);const{ids,older}=findJobs(root.folder,owner,start.since);const fired=[];const changes=[];const open=[];
+for(const id of ids){for(const view of await(0,import_chunk_C6GN5D7G.tryView)(root.folder,id)){if(!(0,import_chunk_C6GN5D7G.isOwnedBy)(view.spec,owner)&&view.spec!==
+null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());fired.push(...told2.fired.map(one=>({...one,view,late:(0,import_chunk_G2EODBUY.
+lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_D67XVZNW.isEnded)(view.state)||view.damage!==null)open.push((0,import_chunk_G2EODBUY.outstanding)(
+view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];const newest=Math.max(start.since,...told.map(one=>Math.floor(
+one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(newest,now-import_chunk_HPS4WFBD.wakeLagMs));const keys=[...start.told,...told.filter(
+one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.folder,owner,{seq:nextSeq,told:[...new Set(keys)]});const shown=new Set(fired.map(one=>one.
+id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(last,open,fired),setBackMs:start.setBackMs,isBeyond:start.isBeyond,fired,changes:changes.
+sort((a,b)=>a.atMs-b.atMs),lost:fired.flatMap(({id,wake,view})=>wake==="terminal"?lossOf(id,view):[]),outstanding:open.sort(byUrgency),uncollected:uncollectedOf(
+root.folder,owner).filter(id=>!shown.has(id)),older,nextSeq,isKept,isThere:(0,import_chunk_S7M4UBSY.exists)(root.folder)}}function restartOf(last,open,fired){if(last!==
+null&&last.boot_id!==(0,import_chunk_5Z3IZCRM.bootId)())return"since_look";const isLost=fired.some(({view})=>view.state.error?.code==="host_restarted");return isLost||
+open.some(({view})=>view.isOtherBoot)?"since_launch":null}function startOf(looks,given,now){const seq=given??looks.at(-1)?.seq??0;const look=looks.findLast(one=>one.
+seq===seq);const back=look?setBackMs(look):0;const since=Math.max(0,seq-back);const told=new Set(look?.told??[]);return since>now?{since:0,told:new Set,setBackMs:back,
+isBeyond:true}:{since,told,setBackMs:back,isBeyond:false}}function findJobs(root,owner,since){const live=(0,import_chunk_HCKID2IT.listActive)(root).filter(id=>(0,
+import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder));const isLive=new Set(live);const ended=[];for(const id of(0,import_chunk_HCKID2IT.
+listJobs)(root)){if(isLive.has(id))continue;const writtenMs=(0,import_chunk_S7M4UBSY.factsOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).state)?.modifiedMs??Number.
+POSITIVE_INFINITY;if(writtenMs<since-import_chunk_HPS4WFBD.wakeLagMs||!isOf(root,id,owner))continue;ended.push({id,writtenMs})}ended.sort((a,b)=>b.writtenMs-a.writtenMs);
+return{ids:[...live,...ended.slice(0,import_chunk_HPS4WFBD.wakeJobs).map(one=>one.id)],older:Math.max(0,ended.length-import_chunk_HPS4WFBD.wakeJobs)}}function isOf(root,id,owner){
+if(owner===null)return true;const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.owner===
+owner}function byUrgency(a,b){const calm=one=>Number(one.health.health!=="attention"&&one.late===null);return calm(a)-calm(b)||b.ageMs-a.ageMs}var losses=["host\
+_restarted","worker_lost"];function lossOf(id,{state}){const code=state.error?.code;return code!==void 0&&losses.includes(code)?[{id,code}]:[]}var unread=["done",
+"failed","timed_out","crashed"];function uncollectedOf(root,owner){return(0,import_chunk_HCKID2IT.listJobs)(root).slice(0,import_chunk_HPS4WFBD.wakeJobs).filter(
+id=>{const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if(id.startsWith("timer-")||(0,import_chunk_S7M4UBSY.exists)(paths.marker)||(0,import_chunk_S7M4UBSY.
+exists)(paths.collected)||!isOf(root,id,owner))return false;const state=(0,import_chunk_IDC76GR5.readState)(paths);return state.kind==="ok"&&unread.includes(state.
+value.state)})}function firedWords(fired){if(fired.wake!=="terminal")return`${fired.wake}${fired.count>1?` (${countWords(fired)})`:""}: ${eventsWords(fired)}`;const{
+state,spec}=fired.view;const word=spec?.timer&&state.state==="done"?"due":state.state;const facts=[word,state.exit_code===null||state.exit_code===0?null:`exit ${state.
+exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)}`,state.warnings.length===0?null:`${state.
+warnings.length} warnings`];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_AKN4DB5J.whatOf)(fired.view),120)}`}function countWords({
+wake,count,events}){if(wake!=="handback")return`${count} of them, the newest`;return count>events.length?`${count} files, the newest`:`${count} files`}function eventsWords({
+events,wake}){if(wake==="handback")return events.map(event=>eventWords(event)).join(", ");return events.length===0?"":eventWords(events.at(-1))}function eventWords(event){
+const{name,reason,message,evidence,word}=event;const said=event.type==="handback"?[name]:[reason,message,evidence,word];return line(said.find(one=>typeof one===
+"string"&&one.trim()!=="")??event.type,120)}function nextOfFired(fired,root){const{wake,late,view,id}=fired;if(wake==="handback")return late?.kind==="duplicate"?
+null:readFiles(fired);if(late!==null)return null;if(wake!=="terminal")return import_chunk_M5UIDYZS.nextCommands.observe(id,root.option);const isReminder=view.spec?.
+timer&&view.state.state==="done"&&view.state.error===null;return isReminder?null:import_chunk_M5UIDYZS.nextCommands.result(id,root.option)}function readFiles({events,
+view}){const dir=view.spec?.handback?.dir;const names=events.map(({name})=>name).filter(name=>typeof name==="string"&&(0,import_chunk_4QTDUFVE.isHandback)(name));
+if(typeof dir!=="string"||names.length===0)return null;return(0,import_chunk_GEPPUING.quoteWords)(["cat",...new Set(names.map(name=>`${dir}/${name}`))])}function subjectWords({
+view}){return line((0,import_chunk_AKN4DB5J.whatOf)(view),120)}function standingWords(one){const{view,health,worker,lastEventMs,queue,leftMs}=one;const timer=view.
+spec?.timer;const facts=[one.condition==="damaged"?"damaged":view.state.state,queue===null?null:queueWords(queue),timer?`due ${(0,import_chunk_Z6IJVKG2.dueWords)(
+timer).split(", ").at(-1)}`:queue?null:health.health,`${(0,import_chunk_UNGYPAP3.formatAge)(one.ageMs)} old`,leftMs===null||timer?null:`${(0,import_chunk_UNGYPAP3.
+formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,lastEventMs===null?null:`last event ${(0,import_chunk_UNGYPAP3.formatAge)(lastEventMs)}\
+ ago`,one.isAwaited?"a wait holds it":null];return facts.filter(fact=>fact!==null).join(", ")}function queueWords({place,behind}){const first=behind[0]===void 0?
+"":` behind ${behind[0]}`;return`place ${place??"unknown"}${first}${behind.length>1?` and ${behind.length-1} more`:""}`}function concernWords({health,late,condition,
+view}){const why=[condition==="damaged"?view.damage??"its record is damaged":null,health.health==="attention"?`attention: ${health.reason??"no reason was given"}`:
+null,late===null?null:`late: ${late}`];return why.filter(one=>one!==null).map(one=>line(one,240))}function line(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}function whole(ms){const step=ms<6e5?1e3:6e4;return Math.max(1e3,Math.floor(ms/step)*
+step)}function wakeDocument(seen,root){const fired=seen.fired.map(one=>firedRow(one,root));const open=seen.outstanding.map(openRow);for(;;){const document=documentOf(
+seen,root,fired,open);if(Buffer.byteLength(JSON.stringify(document))<=import_chunk_HPS4WFBD.wakeBytes)return document;if(fired.length>=open.length&&fired.length>
+0)fired.shift();else if(open.length>0)open.pop();else return document}}function documentOf(seen,root,fired,open){const{nowMs:nowMs2,last,owner,nextSeq}=seen;const whose=owner===
+null?[]:["--owner",owner];return{now:(0,import_chunk_CL3BCQKO.isoOf)(nowMs2),local:(0,import_chunk_CL3BCQKO.localOf)(nowMs2),owner:owner===null?null:(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner),200),state_folder:root.folder,last_look:last===null?null:{at:(0,import_chunk_CL3BCQKO.isoOf)(last.at_ms),age_ms:Math.
+max(0,nowMs2-last.at_ms)},since:seen.since,next_seq:nextSeq,is_stored:seen.isKept,restarts:{host:seen.restarted,clock_set_back_ms:seen.setBackMs,since_in_the_future:seen.
+isBeyond,workers:seen.changes.slice(-listAtMost).map(({id,type,count,atMs})=>({id,type,count,at:(0,import_chunk_CL3BCQKO.isoOf)(atMs)})),lost:seen.lost.slice(-listAtMost)},
+fired,outstanding:open,not_read:{count:seen.uncollected.length,newest:seen.uncollected.slice(0,5)},left_out:{fired:seen.fired.length-fired.length,outstanding:seen.
+outstanding.length-open.length,older:seen.older},next:{reconcile:(0,import_chunk_M5UIDYZS.nextCommand)(root.option,"reconcile",...whose,"--since",String(nextSeq)),
+status:(0,import_chunk_M5UIDYZS.nextCommand)(root.option,"status",...whose)}}}var listAtMost=10;function firedRow(one,root){const{view,late,wake}=one;return{at:(0,
+import_chunk_CL3BCQKO.isoOf)(one.atMs),id:one.id,kind:view.spec?.kind??null,wake,count:one.count,state:view.state.state,error_code:view.state.error?.code??null,
+what:line(firedWords(one),240),late:late===null?null:{kind:late.kind,words:line(late.words,200)},next:nextOfFired(one,root)}}function openRow(one){const{view,health,
+queue}=one;return{id:view.id,kind:view.spec?.kind??null,what:subjectWords(one),state:view.state.state,supervision:one.condition,health:health.health,attention_kind:health.
+attention_kind,age_ms:one.ageMs,left_ms:one.leftMs,worker:one.worker,last_event_age_ms:one.lastEventMs,queue,is_awaited:one.isAwaited,late:one.late,concerns:concernWords(
+one),next:one.next}}function wakePage2(seen,root){const head=[...clockLines(seen,root),...restartLines(seen)];const foot=footOf(seen,root,0,0);const room=import_chunk_HPS4WFBD.
+wakePage.rows-rowsOf(head)-rowsOf(foot)-headings-2;const open=seen.outstanding.map(one=>[cut(`  ${one.view.id}  ${subjectWords(one)}`),...(0,import_chunk_XFBNWBRB.
+wrap)(standingWords(one),import_chunk_HPS4WFBD.wakePage.columns-4).map(text=>cut(`    ${text}`)),...concernWords(one).map(why=>cut(`    ${why}`)),`    ${one.next}`]);
+const fired=seen.fired.map(one=>firedLines(one,seen.nowMs,root)).reverse();const firedRows=Math.min(rowsOf(fired.flat()),Math.floor(room/2));const shownOpen=fit(
+open,room-firedRows);const shownFired=fit(fired,room-rowsOf(shownOpen.flat())).reverse();const lines=[...head,seen.fired.length===0?"fired since: nothing":`fire\
+d since, the newest last (${seen.fired.length}):`,...shownFired.flat(),open.length===0?"outstanding: nothing":`outstanding (${open.length}):`,...shownOpen.flat(),
+...footOf(seen,root,fired.length-shownFired.length,open.length-shownOpen.length)];return`${lines.join("\n")}
 `}var headings=2;function clockLines(seen,root){const{nowMs:nowMs2,last,owner}=seen;const ago=last===null?"the first look":`last look ${(0,import_chunk_UNGYPAP3.
 formatAge)(nowMs2-last.at_ms)} ago`;const where=seen.isThere?`what is true stands in ${root.folder}`:`nothing was ever started here: there is no ${root.folder}`;
 return[`now ${(0,import_chunk_CL3BCQKO.isoOf)(nowMs2).slice(0,19)}Z, local ${(0,import_chunk_CL3BCQKO.localOf)(nowMs2)}; ${ago}${owner===null?"":" of this owner"}`,
@@ -6659,9 +6701,9 @@ variables.owner()??null;const seen=await lookAround(root,owner,input.count("sinc
 json:wakeDocument(seen,root)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-3X2T4I43.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_DDBTD36G.commandNames,loadCommand:()=>import_chunk_DDBTD36G.loadCommand});module.exports=
-stdin_exports;var import_chunk_DDBTD36G=load("./chunk-DDBTD36G.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-L7BGUVVC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_VREZBAX2.commandNames,loadCommand:()=>import_chunk_VREZBAX2.loadCommand});module.exports=
+stdin_exports;var import_chunk_VREZBAX2=load("./chunk-VREZBAX2.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-WJXFCQHU.js": function (module, exports) {
@@ -6686,11 +6728,11 @@ printed more than ${import_chunk_HPS4WFBD.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-BT7LFTJ4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_J7RZDX3B=load("./chunk-J7RZDX3B.js");var import_chunk_WRNWUPWY=load(
-"./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_YXKLEYXH=load(
-"./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
-"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./research-R5OLALIK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_ZIQXS4SC=load("./chunk-ZIQXS4SC.js");var import_chunk_LVCMGPNS=load(
+"./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_762D7YFD=load(
+"./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
+"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
@@ -6704,15 +6746,15 @@ printed more than ${import_chunk_HPS4WFBD.rerunBytes} bytes and was ended`;case"
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_J7RZDX3B.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_ZIQXS4SC.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-UKBYQ4VW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF.js");var import_chunk_WRNWUPWY=load(
-"./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_RB24HEYU=load(
-"./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load("./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load(
-"./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load(
+"./restart-QZVWAVNI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF.js");var import_chunk_LVCMGPNS=load(
+"./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_RB24HEYU=load(
+"./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load("./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load(
+"./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load(
 "./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_C3PEO5XC=load(
@@ -6736,30 +6778,30 @@ profile:import_chunk_DHPTGOEL.staffOptions.profile,handback:{...import_chunk_DHP
  that of the earlier job)"},share:import_chunk_DHPTGOEL.writerOptions.share,...import_chunk_DHPTGOEL.launchOptions},notes:"Refused while the earlier job still r\
 uns. Label and --max-live are those of the earlier job unless given, the owner too when this call names none. The environment is that of this call.",examples:["\
 restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.
-root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const words=(0,import_chunk_ONN4AHV6.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_ONN4AHV6.
+root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const words=(0,import_chunk_XPFVDNEA.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_XPFVDNEA.
 repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_HCKID2IT.requireWholeId)(root,input.words[0]);const view=await(0,
 import_chunk_NPTTVLI2.refresh)(root.folder,id);const spec=(0,import_chunk_FTSXWODF.requireSpec)(root,id);await(0,import_chunk_FTSXWODF.requireGenuine)(spec);if(!(0,
 import_chunk_D67XVZNW.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_M5UIDYZS.
 nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load(
-"./restart-watch-4MCYLIBY.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
+"./restart-watch-COPVJF5V.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
 spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of["backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_FTSXWODF.requireFolder)(spec,"restart",root.option);const run=spec.
 run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_RB24HEYU.
-requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_X2KHH4GV.launchAndTell)(context,input,{kind:"run",
-verb:"run",...(0,import_chunk_X2KHH4GV.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
+requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_A3YABYSL.launchAndTell)(context,input,{kind:"run",
+verb:"run",...(0,import_chunk_A3YABYSL.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
 first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_FTSXWODF.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
 ...(0,import_chunk_HDKQPZKU.freshPaths)(run),program},warnings:(0,import_chunk_RB24HEYU.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} \
 for a timer: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}\
 : it was armed for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.
-resolve().then(()=>load("./timer-6BFWGQ7F.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
+resolve().then(()=>load("./timer-VH6HJRL6.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
 return launchTimer(context,input,{timer,earlier:spec,lineage:(0,import_chunk_FTSXWODF.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
 const staff=spec.staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?
 originOf(spec,spec.worktree):(0,import_chunk_FTSXWODF.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
 has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_4IXXPGGV.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
-kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_WRNWUPWY.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
+kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_LVCMGPNS.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
 prompt,resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_C3PEO5XC.historicalOf)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_WRNWUPWY.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_LVCMGPNS.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
 staff:part,cwd,lineage:(0,import_chunk_FTSXWODF.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.
 worktree?"new":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??
 null,handback:spec.handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(
@@ -6768,9 +6810,9 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 (0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_HPS4WFBD.limits.staffTimeout)}
 
 },
-"./restart-watch-4MCYLIBY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF.js");var import_chunk_X2KHH4GV=load(
-"./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load(
+"./restart-watch-COPVJF5V.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF.js");var import_chunk_A3YABYSL=load(
+"./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_3MTGHWQZ=load(
 "./chunk-3MTGHWQZ.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3GM77A5D=load(
 "./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
@@ -6785,8 +6827,8 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 for(const name of["backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watc\
 h: it is for staff`);const cwd=(0,import_chunk_FTSXWODF.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_3MTGHWQZ.loadWatch)(earlier.condition);
 if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_3MTGHWQZ.
-watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_X2KHH4GV.launchAndTell)(context,input,{kind:"\
-watch",verb:"watch",...(0,import_chunk_X2KHH4GV.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(
+watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_A3YABYSL.launchAndTell)(context,input,{kind:"\
+watch",verb:"watch",...(0,import_chunk_A3YABYSL.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(
 timeout,"--timeout",import_chunk_HPS4WFBD.limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,
 import_chunk_FTSXWODF.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
@@ -6809,11 +6851,11 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_UP7BMRGJ.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./review-VHNB3ADK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_J7RZDX3B=load("./chunk-J7RZDX3B.js");var import_chunk_WRNWUPWY=load(
-"./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_YXKLEYXH=load(
-"./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
-"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./review-QRNBLFXX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_ZIQXS4SC=load("./chunk-ZIQXS4SC.js");var import_chunk_LVCMGPNS=load(
+"./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_762D7YFD=load(
+"./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
+"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
@@ -6827,7 +6869,7 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_J7RZDX3B.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_ZIQXS4SC.
 makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
 commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
@@ -7124,11 +7166,11 @@ const mode=(0,import_chunk_CM5GR4UR.findMode)(word);if(mode)return mode.id;throw
  ${option} ${JSON.stringify(word)}: the backends are ${known.join(", ")}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}
 
 },
-"./staffer-C3LHY7CL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_J7RZDX3B=load("./chunk-J7RZDX3B.js");var import_chunk_WRNWUPWY=load(
-"./chunk-WRNWUPWY.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_YXKLEYXH=load(
-"./chunk-YXKLEYXH.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
-"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./staffer-IALBDVI4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_ZIQXS4SC=load("./chunk-ZIQXS4SC.js");var import_chunk_LVCMGPNS=load(
+"./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_762D7YFD=load(
+"./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
+"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
@@ -7142,44 +7184,44 @@ const mode=(0,import_chunk_CM5GR4UR.findMode)(word);if(mode)return mode.id;throw
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_J7RZDX3B.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_ZIQXS4SC.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
 },
-"./status-markdown-JHAHZK3K.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_JUYE675T=load("./chunk-JUYE675T.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
-"./chunk-M5UIDYZS.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
-"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var head=["id","owner","label","kind","state","health","age","limit left","next com\
-mand"];function lanesOf(views,root){const rows=[head,head.map(()=>"---"),...views.map(view=>rowOf(view,root))];const table=rows.map(row=>`| ${row.join(" | ")} |`).
-join("\n");return`Jobs at ${(0,import_chunk_CL3BCQKO.isoNow)()} (local ${(0,import_chunk_CL3BCQKO.localOf)((0,import_chunk_CL3BCQKO.nowMs)())}), state in ${code(
-root.folder)}
+"./status-markdown-PJ3OJ5LC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_G2EODBUY=load("./chunk-G2EODBUY.js");var import_chunk_BD2W4KWT=load(
+"./chunk-BD2W4KWT.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load(
+"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var head=["id","owner","label",
+"kind","state","health","age","limit left","next command"];function lanesOf(views,root){const rows=[head,head.map(()=>"---"),...views.map(view=>rowOf(view,root))];
+const table=rows.map(row=>`| ${row.join(" | ")} |`).join("\n");return`Jobs at ${(0,import_chunk_CL3BCQKO.isoNow)()} (local ${(0,import_chunk_CL3BCQKO.localOf)((0,
+import_chunk_CL3BCQKO.nowMs)())}), state in ${code(root.folder)}
 
-${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_D67XVZNW.isEnded)(state);const left=(0,import_chunk_JUYE675T.leftOf)(view);
+${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_D67XVZNW.isEnded)(state);const left=(0,import_chunk_G2EODBUY.leftOf)(view);
 const age=(0,import_chunk_IDC76GR5.ageOf)(isOver?state.ended_at:state.created_at,(0,import_chunk_CL3BCQKO.nowMs)());return[view.id,cell(spec?.owner),cell(spec?.
 label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.
 conditionOf)(view)).health,age===null?"-":`${(0,import_chunk_UNGYPAP3.formatAge)(age)}${isOver?" ago":""}`,left===null?"-":`${spec?.timer?"due in ":""}${(0,import_chunk_UNGYPAP3.
 formatDuration)(Math.max(1e3,Math.floor(left/1e3)*1e3))}`,nextOf(view,root)]}function nextOf(view,root){if(!(0,import_chunk_D67XVZNW.isEnded)(view.state)||view.
-damage!==null)return code((0,import_chunk_JUYE675T.outstanding)(view,null,root.option).next);return(0,import_chunk_OIULTO2Y.isCollected)(view)?"-":code(import_chunk_M5UIDYZS.
+damage!==null)return code((0,import_chunk_G2EODBUY.outstanding)(view,null,root.option).next);return(0,import_chunk_B6AP4WY2.isCollected)(view)?"-":code(import_chunk_M5UIDYZS.
 nextCommands.result(view.id,root.option))}function cell(text){const plain=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text??"").replace(
 /\s+/g," ").trim(),120);if(plain==="")return"-";return plain.replaceAll("&","&amp;").replaceAll("<","&lt;").replaceAll(">","&gt;").replace(/[\\`*_{}[\]()#+!|~$:@]/g,
 "\\$&")}function code(text){const plain=(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ");const longest=Math.max(0,...[...plain.matchAll(/`+/g)].map(
 ([ticks])=>ticks.length));const fence="`".repeat(longest+1);const space=longest>0?" ":"";return`${fence}${space}${plain.replaceAll("|","\\|")}${space}${fence}`}
 
 },
-"./status-page-ZBCWN4IR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_UG4V7C2D.pageOf});module.exports=stdin_exports;var import_chunk_UG4V7C2D=load("./chunk-UG4V\
-7C2D.js");var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46\
+"./status-page-5RBBPK74.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_P6MSNBTG.pageOf});module.exports=stdin_exports;var import_chunk_P6MSNBTG=load("./chunk-P6MS\
+NBTG.js");var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46\
 T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-\
-T4JNAPAO.js");var import_chunk_QLWHBYJ3=load("./chunk-QLWHBYJ3.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chun\
-k-XSVLTRB3.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./ch\
+T4JNAPAO.js");var import_chunk_7CVCICVC=load("./chunk-7CVCICVC.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chun\
+k-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./ch\
 unk-Z6IJVKG2.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./\
 chunk-2BIZXMTV.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("\
 ./chunk-TFEMYLSK.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load(
@@ -7280,9 +7322,9 @@ ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[v
 set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_C6GN5D7G.byLife)}};
 
 },
-"./timer-6BFWGQ7F.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_ONN4AHV6=load("./chunk-\
-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chun\
+"./timer-VH6HJRL6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_XPFVDNEA=load("./chunk-\
+XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chun\
 k-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./ch\
 unk-CO45A6DL.js");var import_chunk_KBSI5QQR=load("./chunk-KBSI5QQR.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_7U2475D5=load("./\
 chunk-7U2475D5.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("\
@@ -7339,17 +7381,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_ONN4AHV6.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_ONN4AHV6.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_XPFVDNEA.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_XPFVDNEA.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_HPS4WFBD.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_HPS4WFBD.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_X2KHH4GV.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_X2KHH4GV.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_A3YABYSL.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_A3YABYSL.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
 import_chunk_6MNXFWQK.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
 import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,
-run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_X2KHH4GV.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
-await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_X2KHH4GV.tellLaunched)(context,input,root,{...launched,replaced},
+run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_A3YABYSL.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
+await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_A3YABYSL.tellLaunched)(context,input,root,{...launched,replaced},
 false)}function futureInstant(text){const now=(0,import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError(
 "usage",`cannot arm a timer at ${text}: ${why}; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);
 if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_HPS4WFBD.
@@ -7610,9 +7652,9 @@ exports=stdin_exports;var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./watch-W7FLQRAJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_ONN4AHV6=load(
-"./chunk-ONN4AHV6.js");var import_chunk_X2KHH4GV=load("./chunk-X2KHH4GV.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./watch-LZ2VZXBQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
+"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_3MTGHWQZ=load("./chunk-3MTGHWQZ.js");var import_chunk_VCIFQG7V=load(
 "./chunk-VCIFQG7V.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load(
@@ -7643,11 +7685,11 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
 checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-2RT7D424.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_ONN4AHV6.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_ONN4AHV6.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_6MNXFWQK.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_X2KHH4GV.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-BKGMFEXY.js"))).follow(context,root,launched.id);return(0,import_chunk_X2KHH4GV.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_X2KHH4GV.launchWords)(
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_XPFVDNEA.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_XPFVDNEA.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_6MNXFWQK.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_A3YABYSL.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-ZDNN3TIQ.js"))).follow(context,root,launched.id);return(0,import_chunk_A3YABYSL.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_A3YABYSL.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_HPS4WFBD.toolGraceMs,maxOutputBytes:import_chunk_HPS4WFBD.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -7655,7 +7697,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_CO45A6DL.checkRoot)(root.folder);return(0,import_chunk_HCKID2IT.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_X2KHH4GV.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_A3YABYSL.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -7663,10 +7705,10 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-BKGMFEXY.js": function (module, exports) {
+"./watch-foreground-ZDNN3TIQ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_KBSI5QQR=load("./chunk-KBSI5QQR.js");var import_chunk_CQRAUG2K=load(
 "./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_ZHT772JP=load("./chunk-ZHT772JP.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_OIULTO2Y=load("./chunk-OIULTO2Y.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
+"./chunk-FKEDTWPK.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
 "./chunk-Z6IJVKG2.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load(
 "./chunk-NPTTVLI2.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
@@ -7685,7 +7727,7 @@ lineOfEvent)(event,kind,spec?.watch?.repeat===true);if(line&&isHeard)say(line);a
 return isHeard});const view=await ended;if(view===void 0){const collect=import_chunk_M5UIDYZS.nextCommands.wait(id,root.option);return{code:import_chunk_6PFAPK5K.
 exitCodes.pending,notes:[`the reader is gone; job ${id} runs on; collect: ${collect}`]}}drain();const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
 if((0,import_chunk_D67XVZNW.isEnded)(view.state))say((0,import_chunk_ZHT772JP.terminalLine)(view.state,kind));if((0,import_chunk_D67XVZNW.isEnded)(view.state)&&
-isHeard)(0,import_chunk_OIULTO2Y.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,id,events,tell){const patience=Number.MAX_SAFE_INTEGER;
+isHeard)(0,import_chunk_B6AP4WY2.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,id,events,tell){const patience=Number.MAX_SAFE_INTEGER;
 return(0,import_chunk_CQRAUG2K.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience},()=>new Promise((resolve,reject)=>{
 let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=(0,import_chunk_3BHDXNO3.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,
 lookMs);const end=view=>{clearInterval(timer);unwatch();release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}\

@@ -19,7 +19,7 @@ export const idleCheck: Command = {
     ...common,
   },
   notes:
-    'Delivery: a wait (or watch --foreground) that lives, is not stopped and has patience left, or a notifier whose worker lives. Backstop: the finite --timeout of such a wait, or an armed timer of the same owner that somebody waits for.\nExit codes: 0 every live job has a live delivery and exactly one backstop per window (also when nothing is live); 3 something is missing, with the command that arms it; 1 this command is at fault.\nIt looks and changes nothing. Start the waits first (in the background), run this as the last thing before going idle.',
+    'Delivery: a wait (or watch --foreground) that lives, is not stopped and has patience left, or a notifier whose worker lives. Backstop: the finite --timeout of such a wait, or an armed timer of the same owner that somebody waits for. Of a live job with --handback somebody must hear what it hands back: a wait --until handback, or a notifier.\nJobs that a live job started are its business and only counted; when it has ended they belong to its owner.\nExit codes: 0 every live job has a live delivery and exactly one backstop per window (also when nothing is live); 3 something is missing, with the command that arms it; 1 this command is at fault. A wait whose starter is gone counts, and the answer says so: perhaps nobody hears it end.\nIt looks and changes nothing. Start the waits first (in the background), run this as the last thing before going idle.',
   examples: ['idle-check', 'idle-check --owner builder --json'],
 
   async run(context, input) {

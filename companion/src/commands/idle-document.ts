@@ -22,6 +22,8 @@ export function idleDocument(report: IdleReport, owner: string | null, root: Sta
     safe: report.isSafe,
     reason: answerOf(report, owner),
     next: report.next,
+    orphans: report.orphans,
+    below: report.below,
   };
   const lists: [string, Row[]][] = [
     [
@@ -57,13 +59,14 @@ function fitted(lists: readonly [string, Row[]][], room: number): Row {
   return { ...shown, omitted };
 }
 
-function jobRow({ view, owner, deliveries, trouble, backstop, missing, next, mend }: JudgedJob): Row {
+function jobRow({ view, owner, deliveries, trouble, backstop, missing, late, next, mend }: JudgedJob): Row {
   return {
     ...whoIs(view, owner),
     missing,
     ...deliveryRow(deliveries),
     backstop: backstop && { by: backstop.by, pid: backstop.pid, id: backstop.id, left_ms: backstop.leftMs },
     attention: trouble && { cause: trouble.cause, reason: short(trouble.reason) },
+    late,
     next,
     mend,
   };

@@ -20,7 +20,10 @@ export function idlePage(report: IdleReport, owner: string | null, option: reado
     ]),
     ...jobs.filter(isFaulty).map(faultyBlock),
     ...timers.filter(({ isFault }) => isFault).map(timerBlock),
-    ...jobs.filter((job) => !isFaulty(job)).map(jobLines),
+    ...jobs
+      .filter((job) => !isFaulty(job))
+      .sort(lateFirst)
+      .map(jobLines),
     ...timers.filter(({ isFault }) => !isFault).map(timerBlock),
   ];
   const head = [...wrap(answerOf(report, owner), 80), `now ${isoNow()}`];
@@ -28,12 +31,24 @@ export function idlePage(report: IdleReport, owner: string | null, option: reado
     head.push("these are everybody's jobs; for those of one owner: idle-check --owner NAME");
   if (report.next !== null)
     head.push('one command for all of it (to be left running in the background):', `  ${report.next}`);
-  const foot = collectLines(uncollected, report.isMore, option);
+  const foot = belowLines(report.below);
+  foot.push(...collectLines(uncollected, report.isMore, option));
   return `${[...head, ...fitted(blocks, idleLines - head.length - foot.length), ...foot].join('\n')}\n`;
 }
 
 /** The one sentence; also the `reason` of the document. */
 export function answerOf(report: IdleReport, owner: string | null): string {
+  return `${answer(report, owner)}${report.isSafe ? orphanWords(report.orphans) : ''}`;
+}
+
+/** They live, and wake nobody perhaps: that no look from here can tell. */
+function orphanWords(orphans: number): string {
+  if (orphans === 0) return '';
+  const who = orphans === 1 ? 'was left alone by whoever started it' : 'were left alone by whoever started them';
+  return `, but ${orphans} of the waits ${who}: perhaps nobody hears ${orphans === 1 ? 'it' : 'them'} end`;
+}
+
+function answer(report: IdleReport, owner: string | null): string {
   const { jobs, timers, unreadable } = report;
   const whose = owner === null ? '' : ` (owner ${excerpt(plainText(owner), 60).replace(/\s+/g, ' ')})`;
   if (report.isSafe) {
@@ -59,6 +74,7 @@ function jobFaults(jobs: readonly JudgedJob[]): string[] {
     [neither, 'with neither delivery nor backstop'],
     [having('delivery') - neither, 'with no live delivery'],
     [having('backstop') - neither, 'with no backstop'],
+    [having('handback') - having('delivery', 'handback'), 'whose hand-backs nobody hears'],
     [having('attention'), 'that nobody looks after as it should be'],
   ];
   return counts.flatMap(([number, words]) =>
@@ -74,7 +90,7 @@ function faultyBlock(job: JudgedJob): string[] {
   ];
 }
 
-function jobLines({ view, owner, deliveries, backstop, trouble }: JudgedJob): string[] {
+function jobLines({ view, owner, deliveries, backstop, missing, trouble, late }: JudgedJob): string[] {
   const { state } = view;
   const place = state.state === 'queued' && state.queue ? `, place ${state.queue.place}` : '';
   const isSame = backstop?.by === 'wait' && deliveries.waiters.length === 1 && deliveries.notifier === null;
@@ -83,6 +99,8 @@ function jobLines({ view, owner, deliveries, backstop, trouble }: JudgedJob): st
     headLine(view, `${state.state}${state.health === 'attention' ? '!' : ''}${place}`, owner),
     ...below('delivery', deliveryWords(deliveries)),
     ...below('backstop', isSame ? 'the same wait' : backstopWords(backstop)),
+    ...(missing.includes('handback') ? below('handback', 'nobody would hear it: no wait has --until handback') : []),
+    ...(late === null ? [] : below('late', late)),
     ...(trouble ? below('worker', trouble.reason) : []),
     ...orphans.flatMap(({ identity }) =>
       below('warning', `whoever started wait ${identity.pid} is gone: perhaps nobody hears it end`),
@@ -121,6 +139,19 @@ function fitted(blocks: readonly string[][], room: number): string[] {
     lines.push('', ...block);
   }
   return lines;
+}
+
+function lateFirst(a: JudgedJob, b: JudgedJob): number {
+  return Number(b.late !== null) - Number(a.late !== null);
+}
+
+function belowLines(number: number): string[] {
+  if (number === 0) return [];
+  const whose =
+    number === 1
+      ? 'is the business of the live job that started it'
+      : 'are the business of the live jobs that started them';
+  return ['', `${count(number, 'more live job')} ${whose}`];
 }
 
 function collectLines(views: readonly View[], isMore: boolean, option: readonly string[]): string[] {

@@ -3,6 +3,7 @@ import { usageError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { parseUntil } from '../core/wakes.ts';
 import { requireNewest } from '../jobs/latest.ts';
+import { whoseJobs } from '../jobs/whose.ts';
 import { variables } from '../platform/env.ts';
 import { exists } from '../platform/folders.ts';
 import { findJob, listActive } from '../store/catalog.ts';
@@ -84,9 +85,10 @@ export const wait: Command = {
 
 /** With --any or --all and no ids: every live job (of this owner, when one is named). */
 function liveOrLatest(context: Context, root: StateRoot, owner: string | null, isMany: boolean): string[] {
+  const whose = whoseJobs(root.folder, owner);
   const isOurs = (id: string): boolean => {
     const spec = readSpec(jobPaths(root.folder, id));
-    return owner === null || (spec.kind === 'ok' && spec.value.owner === owner);
+    return owner === null || (spec.kind === 'ok' && whose(spec.value) === 'own');
   };
   const live = isMany
     ? listActive(root.folder).filter((id) => exists(jobPaths(root.folder, id).folder) && isOurs(id))

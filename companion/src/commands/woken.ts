@@ -27,7 +27,7 @@ export function tellWoken(
   const ids = views.map((one) => one.id);
   const again = waitAgain(root, ids, options, new Map([[woken.id, woken.nextSeq]]));
   const document = observation(view, { afterSeq: null, root, waited: { wake: woken, next: again } });
-  const afterPrint = (): void => noteDelivered(view, woken.nextSeq);
+  const afterPrint = (): void => noteDelivered(view, woken.nextSeq, options.until ?? []);
   if (options.isJson) {
     if (views.length === 1) return { code: exitCodes.pending, afterPrint, json: document };
     const pending = views.filter((one) => !isEnded(one.state)).map((one) => one.id);

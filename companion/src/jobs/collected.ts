@@ -2,7 +2,7 @@
 // woke a waiter. Best effort: failing at it never fails the read, and nobody misses anything by it.
 import path from 'node:path';
 import { instantOf } from '../core/recorded-time.ts';
-import { isNumbered } from '../core/wakes.ts';
+import { isNumbered, type Wanted } from '../core/wakes.ts';
 import { isoNow } from '../platform/clock.ts';
 import { variables } from '../platform/env.ts';
 import { createFile, readJson, writeJson } from '../platform/files.ts';
@@ -24,12 +24,23 @@ export function isCollected(view: View): boolean {
   return exists(view.paths.collected);
 }
 
-/** A waiter was woken by this event and its caller has it in hand. */
-export function noteDelivered(view: View, seq: number): void {
+/** A waiter that listened to these causes was woken by this event and its caller has it in hand. */
+export function noteDelivered(view: View, seq: number, causes: readonly Wanted[]): void {
   try {
     // Nothing is written through a link.
-    if (factsOf(view.paths.waiters)?.kind !== 'folder' || seq <= (deliveredSeq(view.paths) ?? 0)) return;
-    const note = { seq, pid: process.pid, owner: variables.owner() ?? null, at: isoNow() };
+    if (factsOf(view.paths.waiters)?.kind !== 'folder') return;
+    const before = deliveredSeq(view.paths) ?? 0;
+    // Of one cause everything up to its number was heard, whatever number another cause has got to.
+    const news = causes.filter((cause) => seq > (heardSeq(view.paths, cause) ?? 0));
+    if (seq <= before && news.length === 0) return;
+    const heard = { ...heardIn(view.paths), ...Object.fromEntries(news.map((cause) => [cause, seq])) };
+    const note = {
+      seq: Math.max(seq, before),
+      heard,
+      pid: process.pid,
+      owner: variables.owner() ?? null,
+      at: isoNow(),
+    };
     writeJson(deliveredFile(view.paths), note, { sync: false });
   } catch {
     // As above.
@@ -49,6 +60,18 @@ export function collectedBy({ paths }: View): Record<string, unknown> | null {
 export function lastCollectedSeq({ paths }: View): number | null {
   const seqs = [numberIn(paths.collected), deliveredSeq(paths)].filter((seq) => seq !== null);
   return seqs.length === 0 ? null : Math.max(...seqs);
+}
+
+/** Every event of this cause up to here was told by a wait; null when none is known to have been. */
+export function heardSeq(paths: JobPaths, cause: Wanted): number | null {
+  const seq = heardIn(paths)[cause];
+  return typeof seq === 'number' && isNumbered({ seq }) ? seq : null;
+}
+
+function heardIn(paths: JobPaths): Partial<Record<Wanted, unknown>> {
+  const read = readJson(deliveredFile(paths));
+  const heard = read.kind === 'ok' ? read.value.heard : null;
+  return typeof heard === 'object' && heard !== null && !Array.isArray(heard) ? heard : {};
 }
 
 function deliveredFile(paths: JobPaths): string {

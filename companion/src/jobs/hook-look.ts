@@ -9,8 +9,8 @@ import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { readSpec, readState } from '../store/records.ts';
 import { isFaulty, judgeSeen } from './idle.ts';
 import { lookForLive } from './idle-seen.ts';
-import { isOwnedBy } from './listing.ts';
 import { nextCommand, nextCommands } from './next-commands.ts';
+import { whoseJobs } from './whose.ts';
 
 interface Seen {
   /** Newest first. */
@@ -33,6 +33,7 @@ export async function lookForHook(root: StateRoot, owner: string | null, isOver:
 
 function findFinished(root: string, owner: string | null, isOver: () => boolean): Pick<Seen, 'finished' | 'isPart'> {
   const finished: Seen['finished'] = [];
+  const whose = whoseJobs(root, owner);
   const oldest = nowMs() - hookAgeMs;
   let opened = 0;
   for (const id of listJobs(root).slice(0, hookJobs)) {
@@ -45,7 +46,7 @@ function findFinished(root: string, owner: string | null, isOver: () => boolean)
     if (state.kind !== 'ok' || !isToCollect(state.value.state)) continue;
     if (Date.parse(state.value.ended_at ?? '') < oldest) continue;
     const spec = readSpec(paths);
-    if (spec.kind === 'ok' && isOwnedBy(spec.value, owner)) finished.push({ id, state: state.value.state });
+    if (spec.kind === 'ok' && whose(spec.value) === 'own') finished.push({ id, state: state.value.state });
   }
   return { finished, isPart: false };
 }

@@ -5,12 +5,16 @@ import { formatDuration } from '../core/duration.ts';
 import { idleGraceMs, idleWaitMs } from '../core/limits.ts';
 import { monotonicMs, nowMs } from '../platform/clock.ts';
 import { boundOf } from './bound.ts';
+import { heardSeq } from './collected.ts';
 import { mendedByWait } from './deliveries.ts';
+import { pastExpectation } from './expectation.ts';
 import { findStopped } from './health-seen.ts';
 import { dueOf, type IdleSeen, type LiveJob, lookForIdle } from './idle-seen.ts';
 import { nextCommand, nextCommands } from './next-commands.ts';
+import type { Waiter } from './waiters.ts';
 
-export type Missing = 'delivery' | 'backstop' | 'attention';
+/** `handback`: its end would be heard, and what it asks before that would not. */
+export type Missing = 'delivery' | 'backstop' | 'handback' | 'attention';
 
 export interface Backstop {
   by: 'wait' | 'timer';
@@ -23,6 +27,8 @@ export interface Backstop {
 export interface JudgedJob extends LiveJob {
   backstop: Backstop | null;
   missing: Missing[];
+  /** Past what was expected of it; told, and no reason for anything. */
+  late: string | null;
   /** The command that arms what is missing; null when nothing is. */
   next: string | null;
   /** The command that helps whoever should look after it; null when nothing is wrong, or `next` does. */
@@ -38,10 +44,12 @@ export interface JudgedTimer extends LiveJob {
   next: string | null;
 }
 
-export interface IdleReport extends Pick<IdleSeen, 'uncollected' | 'isMore' | 'unreadable'> {
+export interface IdleReport extends Pick<IdleSeen, 'uncollected' | 'isMore' | 'below' | 'unreadable'> {
   isSafe: boolean;
   jobs: JudgedJob[];
   timers: JudgedTimer[];
+  /** Waits on which something rests, and whoever started them is gone. */
+  orphans: number;
   /** One command for everything that a wait can arm, when that is more than one job. */
   next: string | null;
 }
@@ -52,16 +60,17 @@ export async function judgeIdle(root: string, owner: string | null, option: read
 }
 
 export function judgeSeen(seen: IdleSeen, owner: string | null, option: readonly string[]): IdleReport {
-  const windows = [...new Set([...seen.jobs, ...seen.timers].map((one) => one.owner))];
+  const windows = [...new Set([...seen.jobs, ...seen.timers].map((one) => one.window))];
   const judged = windows.map((window) => judgeWindow(seen, window, option));
   const jobs = seen.jobs.flatMap(({ view }) => judged.flatMap((one) => one.jobs.filter((job) => job.view === view)));
   const timers = seen.timers.flatMap(({ view }) =>
     judged.flatMap((one) => one.timers.filter((timer) => timer.view === view)),
   );
-  const { uncollected, isMore, unreadable } = seen;
+  const { uncollected, isMore, below, unreadable } = seen;
   return {
     isSafe: unreadable.length === 0 && !jobs.some(isFaulty) && !timers.some(({ isFault }) => isFault),
-    ...{ jobs, timers, uncollected, isMore, unreadable },
+    ...{ jobs, timers, uncollected, isMore, below, unreadable },
+    orphans: orphansOf([...seen.jobs, ...seen.timers]),
     next: commandForAll(jobs, timers, owner, option),
   };
 }
@@ -72,11 +81,11 @@ export function isFaulty(job: JudgedJob): boolean {
 
 function judgeWindow(
   seen: IdleSeen,
-  owner: string | null,
+  window: string | null,
   option: readonly string[],
 ): { jobs: JudgedJob[]; timers: JudgedTimer[] } {
-  const timers = seen.timers.filter((timer) => timer.owner === owner);
-  const jobs = seen.jobs.filter((job) => job.owner === owner);
+  const timers = seen.timers.filter((timer) => timer.window === window);
+  const jobs = seen.jobs.filter((job) => job.window === window);
   // The one that would wake somebody, else the one that is due first.
   const held = timers.find(isDelivered);
   const kept = held ?? timers[0];
@@ -91,12 +100,30 @@ function judgeJob(job: LiveJob, timer: LiveJob | undefined, option: readonly str
   const missing: Missing[] = [];
   if (!isDelivered(job)) missing.push('delivery');
   if (!backstop) missing.push('backstop');
+  if (needsHandback(job) && !job.deliveries.waiters.some(hearsHandback)) missing.push('handback');
   if (job.trouble?.isGrave) missing.push('attention');
-  return { ...job, backstop, missing, ...commandsFor(job, missing, option) };
+  return { ...job, backstop, missing, late: pastExpectation(job.view), ...commandsFor(job, missing, option) };
 }
 
 function isDelivered({ deliveries }: LiveJob): boolean {
   return deliveries.waiters.length > 0 || deliveries.notifier !== null;
+}
+
+/** It may ask while it works, and no notifier is there to be told of it. */
+function needsHandback({ view, deliveries }: LiveJob): boolean {
+  return Boolean(view.spec?.handback) && deliveries.notifier === null;
+}
+
+function hearsHandback({ until }: Waiter): boolean {
+  return until.includes('handback');
+}
+
+/** Where another one hears it too, nothing is lost with them. */
+function orphansOf(live: readonly LiveJob[]): number {
+  const alone = live.filter(
+    ({ deliveries }) => deliveries.notifier === null && deliveries.waiters.every(({ isOrphan }) => isOrphan),
+  );
+  return new Set(alone.flatMap(({ deliveries }) => deliveries.waiters.map(({ identity }) => identity.pid))).size;
 }
 
 /** The wait for it that expires first. */
@@ -131,18 +158,36 @@ function judgeTimer(
 }
 
 function commandsFor(
-  { view, deliveries, trouble }: LiveJob,
+  job: LiveJob,
   missing: readonly Missing[],
   option: readonly string[],
 ): Pick<JudgedJob, 'next' | 'mend'> {
-  const isOpen = missing.includes('delivery') || missing.includes('backstop');
-  const next = isOpen ? nextCommand(option, 'wait', view.id, '--timeout', patienceFor({ view })) : null;
+  const { view, deliveries, trouble } = job;
+  const isOpen = isForWait(missing);
+  const next = isOpen ? nextCommand(option, 'wait', view.id, ...causesFor([job]), '--timeout', patienceFor(job)) : null;
   // A wait takes a lost worker's place, or publishes the end.
   const isMended =
     isOpen && deliveries.waiters.length === 0 && trouble !== null && mendedByWait.includes(trouble.cause);
   if (!missing.includes('attention') || isMended) return { next, mend: null };
   const stopped = findStopped(view);
   return { next, mend: stopped ? `kill -CONT ${stopped.pid}` : nextCommands.doctor(view.id, option) };
+}
+
+/** Is it something that a wait arms? */
+function isForWait(missing: readonly Missing[]): boolean {
+  return missing.some((one) => one !== 'attention');
+}
+
+/** What was told of hand-backs before is not told again: it would end the wait at once. */
+function causesFor(jobs: readonly LiveJob[]): string[] {
+  const asking = jobs.filter(needsHandback);
+  if (asking.length === 0) return [];
+  const cursors = asking.flatMap(({ view }) => {
+    const seq = heardSeq(view.paths, 'handback');
+    if (seq === null) return [];
+    return ['--after-seq', jobs.length > 1 ? `${view.id}:${seq}` : String(seq)];
+  });
+  return ['--until', 'handback', ...cursors];
 }
 
 /** What is left of its limit and a little, so that its own end comes first, and never long: a wake too many costs less than one that never comes. */
@@ -171,10 +216,10 @@ function commandForAll(
   option: readonly string[],
 ): string | null {
   const open = [
-    ...jobs.filter(({ missing }) => missing.includes('delivery') || missing.includes('backstop')),
+    ...jobs.filter(({ missing }) => isForWait(missing)),
     ...timers.filter(({ isFault, isExtra }) => isFault && !isExtra),
   ];
   if (open.length < 2) return null;
   const which = open.length <= mostIds ? open.map(({ view }) => view.id) : owner === null ? [] : ['--owner', owner];
-  return nextCommand(option, 'wait', ...which, '--any', '--timeout', patienceFor(...open));
+  return nextCommand(option, 'wait', ...which, '--any', ...causesFor(open), '--timeout', patienceFor(...open));
 }

@@ -1,10 +1,10 @@
 // One job that has not ended, as a woken caller needs it: how it stands against what is on disk and alive, whether it is past what was expected of it,
 // and the one command that comes next.
-import { formatDuration } from '../core/duration.ts';
 import { lateShare } from '../core/limits.ts';
 import { ageOf, instantOf } from '../core/recorded-time.ts';
 import { monotonicMs, nowMs } from '../platform/clock.ts';
 import { boundOf } from './bound.ts';
+import { pastExpectation } from './expectation.ts';
 import { findStopped, type HealthSeen, healthOf } from './health-seen.ts';
 import { isIdleTimer } from './late-wakes.ts';
 import { nextCommands } from './next-commands.ts';
@@ -81,9 +81,8 @@ function lateWords(view: View, { health }: HealthSeen): string | null {
   const { spec, state } = view;
   const ran = ageOf(state.started_at, nowMs());
   if (!spec || ran === null) return null;
-  const expected = spec.run?.expect_ms;
-  if (typeof expected === 'number' && ran > expected)
-    return `expected to take ${formatDuration(expected)}, runs for ${formatDuration(whole(ran))}`;
+  const past = pastExpectation(view);
+  if (past !== null) return past;
   const left = leftOf(view);
   if (!spec.staff || left === null || health === 'progressing') return null;
   const used = 1 - left / spec.deadline_ms;
@@ -98,8 +97,4 @@ function nextOf(one: Omit<Outstanding, 'next'>, option: readonly string[]): stri
     return nextCommands.wait(view.id, option);
   const needsLook = health.health === 'attention' || late !== null || one.isAwaited;
   return needsLook ? nextCommands.observe(view.id, option) : nextCommands.wait(view.id, option);
-}
-
-function whole(ms: number): number {
-  return ms < 1000 ? ms : Math.floor(ms / 1000) * 1000;
 }
