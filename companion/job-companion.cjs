@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "b2903be9df85052e";
+const buildId = "a2614a5b7d2ead62";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -140,9 +140,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-KMPIXGZJ.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-B4JQ4POZ.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-J2JUZE35.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-EI35B6KK.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-2YZJ6236.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-NPZR37R2.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -168,17 +168,17 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function usualText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./cancel-MIEUKK42.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_22LWLGDW=load(
-"./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_KBSI5QQR=load(
-"./chunk-KBSI5QQR.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
+"./cancel-D5Z2RWAA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_6ZJKZT4C=load("./chunk-6ZJKZT4C.js");var import_chunk_HCTSLHKS=load(
+"./chunk-HCTSLHKS.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_T4JNAPAO=load(
+"./chunk-T4JNAPAO.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_W54FLX7Y=load(
+"./chunk-W54FLX7Y.js");var import_chunk_PPVDJ4TX=load("./chunk-PPVDJ4TX.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_ZL4VY4O5=load(
+"./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load(
 "./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-3GM77A5D.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load(
 "./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
@@ -192,7 +192,7 @@ function usualText() {/*
 ext",value:"TEXT",help:"kept in the record"},owner:{kind:"text",value:"NAME",help:"who asks (default: JOB_OWNER)"},...import_chunk_DHPTGOEL.common},notes:"Exit \
 codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik\
 3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const id=(0,import_chunk_HCKID2IT.
-requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_KBSI5QQR.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.
+requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_W54FLX7Y.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.
 owner()??null,why:input.text("why")??null});const{state,paths}=reply.view;const json={id,result:reply.result,state:state.state,error:state.error,result_path:paths.
 result};if(reply.result==="canceled"){const out=`${id}: canceled
 report: ${paths.result}
@@ -200,29 +200,13 @@ report: ${paths.result}
 reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_D67XVZNW.isEnded)(state)){if(!(0,import_chunk_D67XVZNW.isEnded)(state))throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot cancel job ${id}: its command has ended; how its task stands was not asked yet`,import_chunk_M5UIDYZS.nextCommands.wait(id,root.option));
 const cause=state.error?` (${state.error.code}: ${state.error.message})`:"";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot cancel job ${id}: it \
-ended as ${state.state}${cause}`,import_chunk_M5UIDYZS.nextCommands.result(id,root.option))}const health=(0,import_chunk_F4RDUI7D.healthOf)(reply.view,(0,import_chunk_D67XVZNW.
+ended as ${state.state}${cause}`,import_chunk_M5UIDYZS.nextCommands.result(id,root.option))}const health=(0,import_chunk_ZL4VY4O5.healthOf)(reply.view,(0,import_chunk_D67XVZNW.
 conditionOf)(reply.view));const worker=reply.view.launch?`; its worker is process ${reply.view.launch.worker.pid}`:"";const why=`${health.reason?`; ${health.reason}`:
 ""}${worker}`;const text=`${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
 ${import_chunk_M5UIDYZS.nextCommands.observe(id,root.option)}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.pending,json}:{code:import_chunk_6PFAPK5K.exitCodes.pending,out:text}}};function taskNotes(view){
-if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_IC6FN6CW.runNotes)(view),...view.state.warnings.map(import_chunk_IC6FN6CW.warningNote)]}function taskJson({
+if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_6ZJKZT4C.runNotes)(view),...view.state.warnings.map(import_chunk_6ZJKZT4C.warningNote)]}function taskJson({
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
-
-},
-"./chunk-22LWLGDW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackLine:()=>handbackLine,progressLine:()=>progressLine,queueLine:()=>queueLine,watchLine:()=>watchLine});module.
-exports=stdin_exports;var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function progressLine(view){const checkpoint=(0,import_chunk_F4RDUI7D.checkpointOf)(
-view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_5PLGUTI6.progressCells)(view);const count=completed===
-null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
-import_chunk_UNGYPAP3.formatAge)((0,import_chunk_IDC76GR5.ageOf)(at,(0,import_chunk_CL3BCQKO.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
- (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_F4RDUI7D.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
-evidence===""?"":`: ${seen.evidence}`}`}function queueLine(view){const seen=(0,import_chunk_F4RDUI7D.queueSeen)(view);return seen&&(0,import_chunk_T4JNAPAO.queueWords)(
-seen)}function handbackLine(view){const seen=(0,import_chunk_F4RDUI7D.handbackSeen)(view);if(!seen)return null;const{told,before}=seen;const none=`nothing${before>
-0?" new":""}${(0,import_chunk_D67XVZNW.isEnded)(view.state)?"":" yet"}`;const count=told===0?none:filesOf(told);const newest=seen.newest===null?"":`, newest ${seen.
-newest}`;const notes=[...seen.frozen?["frozen"]:[],...told===0&&before>0?[`${filesOf(before)} ${before===1?"was":"were"} there before`]:[]];return`${count} in ${seen.
-dir}${newest}${notes.length===0?"":` (${notes.join("; ")})`}`}function filesOf(count){return`${count} ${count===1?"file":"files"}`}
 
 },
 "./chunk-2BIZXMTV.js": function (module, exports) {
@@ -237,81 +221,11 @@ await(0,import_promises.realpath)(target):null)}}catch(error){const code=(0,impo
 {found:void 0}:{trouble:code}}}
 
 },
-"./chunk-35TRZJLG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{canonical:()=>canonical,damagedState:()=>damagedState,defaultEngine:()=>defaultEngine,earlyState:()=>earlyState,ensureKey:()=>ensureKey,
-environmentDigest:()=>environmentDigest,findEngine:()=>findEngine,hasQueue:()=>hasQueue,hashOf:()=>hashOf,isGenuine:()=>isGenuine,macOf:()=>macOf,macOfAnswer:()=>macOfAnswer,
-macOfShort:()=>macOfShort,randomBytes:()=>randomBytes,readKey:()=>readKey,readTurn:()=>readTurn,sameMac:()=>sameMac,writeTurn:()=>writeTurn});module.exports=stdin_exports;
-var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");function randomBytes(count){const bytes=new Uint8Array(count);const fd=(0,import_node_fs.
-openSync)("/dev/urandom","r");try{for(let done=0;done<count;)done+=(0,import_node_fs.readSync)(fd,bytes,done,count-done,null)}finally{(0,import_node_fs.closeSync)(
-fd)}return bytes}var longBytes=64*1024;function readKey(){const folder=(0,import_chunk_IYTRN2OE.configFolder)();if(folder===void 0)return void 0;const file=import_node_path.
-default.join(folder,"key");const facts=lookAt(file);if(!facts)return void 0;const isPrivate=facts.kind==="file"&&facts.uid===process.getuid?.()&&(facts.mode&63)===
-0;const key=isPrivate?(0,import_chunk_PGEWSQPR.readText)(file,1024)?.trim():void 0;if(key&&/^[0-9a-f]{64}$/.test(key))return key;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`)}function lookAt(file){try{return(0,import_chunk_S7M4UBSY.
-factsOf)(file)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the key ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"\
-set XDG_CONFIG_HOME to a folder that you may use")}}function ensureKey(){const known=readKey();if(known)return known;const folder=(0,import_chunk_IYTRN2OE.configFolder)();
-if(folder===void 0){throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set","set HOME")}
-try{makeFolders(folder);(0,import_chunk_PGEWSQPR.createFile)(import_node_path.default.join(folder,"key"),`${(0,import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the key in ${folder} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG\
-_CONFIG_HOME to a folder that you may write")}return ensureKey()}function macOf(spec,key){return keyedDigest(key,canonical(spec))}async function isGenuine(spec,key){
-if(key===void 0)return false;const{mac,...rest}=spec;return sameMac(await systemDigest(key,Buffer.from(canonical(rest))),mac)}function macOfAnswer(answer,key){return systemDigest(
-key,Buffer.from(`answer ${canonical(answer)}`))}function macOfShort(answer,key){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.hmacSha256)(Buffer.
-from(key),Buffer.from(`answer ${canonical(answer)}`)))}function sameMac(expected,mac){let difference=expected.length^mac.length;for(let at=0;at<expected.length;at+=
-1)difference|=expected.charCodeAt(at)^mac.charCodeAt(at);return difference===0}function environmentDigest(key){const text=key+(0,import_chunk_IYTRN2OE.comparableEnvironment)();
-let high=3735928559;let low=1103547991;for(let at=0;at<text.length;at+=1){const code=text.charCodeAt(at);high=Math.imul(high^code,2654435761);low=Math.imul(low^
-code,1597334677)}high=Math.imul(high^high>>>16,2246822507)^Math.imul(low^low>>>13,3266489909);low=Math.imul(low^low>>>16,2246822507)^Math.imul(high^high>>>13,3266489909);
-return(4294967296*(2097151&low)+(high>>>0)).toString(16)}function hashOf(text){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(
-text)))}function canonical(value){if(Array.isArray(value))return`[${value.map(canonical).join(",")}]`;if(typeof value==="object"&&value!==null){const entries=Object.
-entries(value).sort(([a],[b])=>a<b?-1:1);return`{${entries.map(([name,inner])=>`${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`}return JSON.stringify(
-value)??"null"}async function keyedDigest(key,text){const bytes=Buffer.from(text);return bytes.length<=longBytes?(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.
-hmacSha256)(Buffer.from(key),bytes)):systemDigest(key,bytes)}async function systemDigest(key,bytes){const{createHmac}=await Promise.resolve().then(()=>builtin("\
-node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}function makeFolders(folder){if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind==="fo\
-lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_PGEWSQPR.createFolder)(folder)}function hasQueue(spec){return typeof spec.max_live===
-"number"&&spec.max_live>0&&spec.kind!=="timer"}var genuine=new Map;function readTurn(paths,id){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.turn);if(read.
-kind!=="ok")return void 0;const{mac,...turn}=read.value;if(typeof mac!=="string"||!isTurn(turn))return void 0;const name=`${id} ${mac} ${JSON.stringify(turn)}`;
-const known=genuine.get(name);if(known)return known;const key=usableKey();if(key===void 0||!sameMac(macOf2(id,turn,key),mac))return void 0;genuine.set(name,turn);
-return turn}function writeTurn(paths,id,turn){const key=readKey();if(key===void 0)throw new Error(`cannot take the turn of job ${id}: there is no key`);(0,import_chunk_PGEWSQPR.
-writeJson)(paths.turn,{...turn,mac:macOf2(id,turn,key)})}function macOf2(id,turn,key){return macOfShort({what:"turn",id,turn:JSON.stringify(turn)},key)}function isTurn({
-at,boot_id,mono_ms,files}){const isInstant=typeof at==="string"&&Number.isFinite(Date.parse(at));const isWhole=typeof boot_id==="string"&&Number.isFinite(mono_ms);
-return isInstant&&isWhole&&typeof files==="object"&&files!==null}function usableKey(){try{return readKey()}catch{return void 0}}function earlyState(id,spec){return{
-schema:1,id,rev:0,state:spec&&hasQueue(spec)?"queued":"starting",health:"unknown",attention_kind:null,seq:0,created_at:spec?.created_at??(0,import_chunk_CL3BCQKO.
-isoOf)((0,import_chunk_V5ZZ3YHA.idTimeMs)(id)),started_at:null,ended_at:null,duration_ms:null,exit_code:null,signal:null,signal_certain:null,error:null,warnings:spec?.
-warnings??[],conversation:null,reconciled:false,output:null,usage:null}}function damagedState(id,damage){const error={code:"state_damaged",message:`the record o\
-f this job cannot be used: ${damage}`};return{...earlyState(id,null),state:"failed",error}}var nodeOptions=["--no-warnings"];var local={id:"local",async prepare(){
-await Promise.resolve().then(()=>load("./spawn-MTIFYQZG.js"))},async start(worker){const{spawnDetached}=await Promise.resolve().then(()=>load("./spawn-MTIFYQZG.\
-js"));const pid=spawnDetached({program:process.execPath,args:[...nodeOptions,(0,import_chunk_VQZH6OHM.companionFile)(),"_worker",worker.stateRoot,worker.id],cwd:"\
-/",environment:(0,import_chunk_IYTRN2OE.workerEnvironment)(worker.mark),logFile:worker.logFile});const identity=(0,import_chunk_5Z3IZCRM.identityOf)(pid);if(!identity)
-throw new Error(`cannot see the worker that was just started (pid ${pid})`);return identity},alive:import_chunk_5Z3IZCRM.livenessOf,isStopped:import_chunk_5Z3IZCRM.
-isStopped,signal:import_chunk_5Z3IZCRM.signalIdentity};var engines=[local];function findEngine(id){return engines.find(engine=>engine.id===id)}var defaultEngine=local;
-
-},
-"./chunk-3BHDXNO3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{onEachChange:()=>onEachChange,onNextChange:()=>onNextChange,onPathChange:()=>onPathChange});module.exports=stdin_exports;
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");function onNextChange(files,onChange){
-const watchers=[];const stop=()=>{for(const watcher of watchers.splice(0))watcher.close()};const fire=()=>{if(watchers.length===0)return;stop();onChange()};for(const file of files){
-try{const watcher=(0,import_node_fs.watch)(file,{persistent:false});watchers.push(watcher);watcher.on("change",fire).on("error",stop)}catch{}}return stop}var mostEvents=1e3;
-function onPathChange(target,onChange){const watchers=[];const name=import_node_path.default.basename(target);let events=0;const stop=()=>{for(const watcher of watchers.
-splice(0))watcher.close()};const listen=(place,isMeant)=>{try{const watcher=(0,import_node_fs.watch)(place,{persistent:false},(_event,changed)=>{events+=1;if(isMeant(
-changed))onChange();if(events>mostEvents)stop()});watchers.push(watcher);watcher.on("error",()=>watcher.close())}catch{}};listen(target,()=>true);if(!(0,import_chunk_S7M4UBSY.
-isFolder)(target))listen(import_node_path.default.dirname(target),changed=>changed===null||changed===name);return stop}function onEachChange(target,onChange,onLost=()=>void 0){
-let watcher;const stop=()=>{watcher?.close();watcher=void 0};try{watcher=(0,import_node_fs.watch)(target,{persistent:false})}catch{return void 0}watcher.on("cha\
-nge",onChange).on("error",()=>{stop();onLost()});return stop}
-
-},
-"./chunk-3GM77A5D.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isContinuable:()=>isContinuable,isUnfinished:()=>isUnfinished});module.exports=stdin_exports;var import_chunk_JCD23OGW=load(
-"./chunk-JCD23OGW.js");function isContinuable(paths,state){if(!state.conversation||state.error?.code==="spawn_failed")return false;if(state.output===null||state.
-output.stdout?.bytes>0)return true;return(0,import_chunk_JCD23OGW.readEvents)(paths,0,1e3).events.some(event=>event.type==="conversation")}function isUnfinished({
-state,warnings}){return state==="done"&&warnings.some(({code})=>code==="parent_question"||code==="not_finished")}
-
-},
-"./chunk-3JBU7YB7.js": function (module, exports) {
+"./chunk-2SZOTDS2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
-exports=stdin_exports;var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_4PCFKXRG=load(
-"./chunk-4PCFKXRG.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load(
+exports=stdin_exports;var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_EP5J7HPO=load(
+"./chunk-EP5J7HPO.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","hard_timeout","first_output_timeout","stalled","sign_i\
 n","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){return reasons.find(reason=>reason===text)}function judgeEnd(facts){
@@ -385,7 +299,7 @@ const{paths,spec,staff}=job;const backend=(0,import_chunk_3WHUXXCN.backendOf)(sp
 reason==="exited";const ending=(0,import_chunk_3WHUXXCN.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
 reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
 ...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_C3PEO5XC.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_4PCFKXRG.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
+import_chunk_EP5J7HPO.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
 const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
 const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
 findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
@@ -412,7 +326,7 @@ const staff=spec.staff?endStaff({paths,spec,staff:spec.staff},{reading:ending.re
 ending.omitted?.stdout??before.output?.stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.
 push(warning);const results=ending.results??[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.
 error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_ANJXVAR2.missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,
-import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??
+import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??
 dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.isoNow)();const conversationId=staff?.reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.
 outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-
 Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?null:Boolean(exit?.signaled)||ending.reason!=="exite\
@@ -426,6 +340,76 @@ tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=
 logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){return reason==="due"?timer?.due_at:
 void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);return facts?(0,import_chunk_CL3BCQKO.
 isoOf)(facts.modifiedMs):null}
+
+},
+"./chunk-35TRZJLG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{canonical:()=>canonical,damagedState:()=>damagedState,defaultEngine:()=>defaultEngine,earlyState:()=>earlyState,ensureKey:()=>ensureKey,
+environmentDigest:()=>environmentDigest,findEngine:()=>findEngine,hasQueue:()=>hasQueue,hashOf:()=>hashOf,isGenuine:()=>isGenuine,macOf:()=>macOf,macOfAnswer:()=>macOfAnswer,
+macOfShort:()=>macOfShort,randomBytes:()=>randomBytes,readKey:()=>readKey,readTurn:()=>readTurn,sameMac:()=>sameMac,writeTurn:()=>writeTurn});module.exports=stdin_exports;
+var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");function randomBytes(count){const bytes=new Uint8Array(count);const fd=(0,import_node_fs.
+openSync)("/dev/urandom","r");try{for(let done=0;done<count;)done+=(0,import_node_fs.readSync)(fd,bytes,done,count-done,null)}finally{(0,import_node_fs.closeSync)(
+fd)}return bytes}var longBytes=64*1024;function readKey(){const folder=(0,import_chunk_IYTRN2OE.configFolder)();if(folder===void 0)return void 0;const file=import_node_path.
+default.join(folder,"key");const facts=lookAt(file);if(!facts)return void 0;const isPrivate=facts.kind==="file"&&facts.uid===process.getuid?.()&&(facts.mode&63)===
+0;const key=isPrivate?(0,import_chunk_PGEWSQPR.readText)(file,1024)?.trim():void 0;if(key&&/^[0-9a-f]{64}$/.test(key))return key;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`)}function lookAt(file){try{return(0,import_chunk_S7M4UBSY.
+factsOf)(file)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the key ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"\
+set XDG_CONFIG_HOME to a folder that you may use")}}function ensureKey(){const known=readKey();if(known)return known;const folder=(0,import_chunk_IYTRN2OE.configFolder)();
+if(folder===void 0){throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set","set HOME")}
+try{makeFolders(folder);(0,import_chunk_PGEWSQPR.createFile)(import_node_path.default.join(folder,"key"),`${(0,import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the key in ${folder} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG\
+_CONFIG_HOME to a folder that you may write")}return ensureKey()}function macOf(spec,key){return keyedDigest(key,canonical(spec))}async function isGenuine(spec,key){
+if(key===void 0)return false;const{mac,...rest}=spec;return sameMac(await systemDigest(key,Buffer.from(canonical(rest))),mac)}function macOfAnswer(answer,key){return systemDigest(
+key,Buffer.from(`answer ${canonical(answer)}`))}function macOfShort(answer,key){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.hmacSha256)(Buffer.
+from(key),Buffer.from(`answer ${canonical(answer)}`)))}function sameMac(expected,mac){let difference=expected.length^mac.length;for(let at=0;at<expected.length;at+=
+1)difference|=expected.charCodeAt(at)^mac.charCodeAt(at);return difference===0}function environmentDigest(key){const text=key+(0,import_chunk_IYTRN2OE.comparableEnvironment)();
+let high=3735928559;let low=1103547991;for(let at=0;at<text.length;at+=1){const code=text.charCodeAt(at);high=Math.imul(high^code,2654435761);low=Math.imul(low^
+code,1597334677)}high=Math.imul(high^high>>>16,2246822507)^Math.imul(low^low>>>13,3266489909);low=Math.imul(low^low>>>16,2246822507)^Math.imul(high^high>>>13,3266489909);
+return(4294967296*(2097151&low)+(high>>>0)).toString(16)}function hashOf(text){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(
+text)))}function canonical(value){if(Array.isArray(value))return`[${value.map(canonical).join(",")}]`;if(typeof value==="object"&&value!==null){const entries=Object.
+entries(value).sort(([a],[b])=>a<b?-1:1);return`{${entries.map(([name,inner])=>`${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`}return JSON.stringify(
+value)??"null"}async function keyedDigest(key,text){const bytes=Buffer.from(text);return bytes.length<=longBytes?(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.
+hmacSha256)(Buffer.from(key),bytes)):systemDigest(key,bytes)}async function systemDigest(key,bytes){const{createHmac}=await Promise.resolve().then(()=>builtin("\
+node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}function makeFolders(folder){if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind==="fo\
+lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_PGEWSQPR.createFolder)(folder)}function hasQueue(spec){return typeof spec.max_live===
+"number"&&spec.max_live>0&&spec.kind!=="timer"}var genuine=new Map;function readTurn(paths,id){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.turn);if(read.
+kind!=="ok")return void 0;const{mac,...turn}=read.value;if(typeof mac!=="string"||!isTurn(turn))return void 0;const name=`${id} ${mac} ${JSON.stringify(turn)}`;
+const known=genuine.get(name);if(known)return known;const key=usableKey();if(key===void 0||!sameMac(macOf2(id,turn,key),mac))return void 0;genuine.set(name,turn);
+return turn}function writeTurn(paths,id,turn){const key=readKey();if(key===void 0)throw new Error(`cannot take the turn of job ${id}: there is no key`);(0,import_chunk_PGEWSQPR.
+writeJson)(paths.turn,{...turn,mac:macOf2(id,turn,key)})}function macOf2(id,turn,key){return macOfShort({what:"turn",id,turn:JSON.stringify(turn)},key)}function isTurn({
+at,boot_id,mono_ms,files}){const isInstant=typeof at==="string"&&Number.isFinite(Date.parse(at));const isWhole=typeof boot_id==="string"&&Number.isFinite(mono_ms);
+return isInstant&&isWhole&&typeof files==="object"&&files!==null}function usableKey(){try{return readKey()}catch{return void 0}}function earlyState(id,spec){return{
+schema:1,id,rev:0,state:spec&&hasQueue(spec)?"queued":"starting",health:"unknown",attention_kind:null,seq:0,created_at:spec?.created_at??(0,import_chunk_CL3BCQKO.
+isoOf)((0,import_chunk_V5ZZ3YHA.idTimeMs)(id)),started_at:null,ended_at:null,duration_ms:null,exit_code:null,signal:null,signal_certain:null,error:null,warnings:spec?.
+warnings??[],conversation:null,reconciled:false,output:null,usage:null}}function damagedState(id,damage){const error={code:"state_damaged",message:`the record o\
+f this job cannot be used: ${damage}`};return{...earlyState(id,null),state:"failed",error}}var nodeOptions=["--no-warnings"];var local={id:"local",async prepare(){
+await Promise.resolve().then(()=>load("./spawn-MTIFYQZG.js"))},async start(worker){const{spawnDetached}=await Promise.resolve().then(()=>load("./spawn-MTIFYQZG.\
+js"));const pid=spawnDetached({program:process.execPath,args:[...nodeOptions,(0,import_chunk_VQZH6OHM.companionFile)(),"_worker",worker.stateRoot,worker.id],cwd:"\
+/",environment:(0,import_chunk_IYTRN2OE.workerEnvironment)(worker.mark),logFile:worker.logFile});const identity=(0,import_chunk_5Z3IZCRM.identityOf)(pid);if(!identity)
+throw new Error(`cannot see the worker that was just started (pid ${pid})`);return identity},alive:import_chunk_5Z3IZCRM.livenessOf,isStopped:import_chunk_5Z3IZCRM.
+isStopped,signal:import_chunk_5Z3IZCRM.signalIdentity};var engines=[local];function findEngine(id){return engines.find(engine=>engine.id===id)}var defaultEngine=local;
+
+},
+"./chunk-3BHDXNO3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{onEachChange:()=>onEachChange,onNextChange:()=>onNextChange,onPathChange:()=>onPathChange});module.exports=stdin_exports;
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");function onNextChange(files,onChange){
+const watchers=[];const stop=()=>{for(const watcher of watchers.splice(0))watcher.close()};const fire=()=>{if(watchers.length===0)return;stop();onChange()};for(const file of files){
+try{const watcher=(0,import_node_fs.watch)(file,{persistent:false});watchers.push(watcher);watcher.on("change",fire).on("error",stop)}catch{}}return stop}var mostEvents=1e3;
+function onPathChange(target,onChange){const watchers=[];const name=import_node_path.default.basename(target);let events=0;const stop=()=>{for(const watcher of watchers.
+splice(0))watcher.close()};const listen=(place,isMeant)=>{try{const watcher=(0,import_node_fs.watch)(place,{persistent:false},(_event,changed)=>{events+=1;if(isMeant(
+changed))onChange();if(events>mostEvents)stop()});watchers.push(watcher);watcher.on("error",()=>watcher.close())}catch{}};listen(target,()=>true);if(!(0,import_chunk_S7M4UBSY.
+isFolder)(target))listen(import_node_path.default.dirname(target),changed=>changed===null||changed===name);return stop}function onEachChange(target,onChange,onLost=()=>void 0){
+let watcher;const stop=()=>{watcher?.close();watcher=void 0};try{watcher=(0,import_node_fs.watch)(target,{persistent:false})}catch{return void 0}watcher.on("cha\
+nge",onChange).on("error",()=>{stop();onLost()});return stop}
+
+},
+"./chunk-3GM77A5D.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isContinuable:()=>isContinuable,isUnfinished:()=>isUnfinished});module.exports=stdin_exports;var import_chunk_JCD23OGW=load(
+"./chunk-JCD23OGW.js");function isContinuable(paths,state){if(!state.conversation||state.error?.code==="spawn_failed")return false;if(state.output===null||state.
+output.stdout?.bytes>0)return true;return(0,import_chunk_JCD23OGW.readEvents)(paths,0,1e3).events.some(event=>event.type==="conversation")}function isUnfinished({
+state,warnings}){return state==="done"&&warnings.some(({code})=>code==="parent_question"||code==="not_finished")}
 
 },
 "./chunk-3S6B2MGW.js": function (module, exports) {
@@ -475,68 +459,6 @@ length>=open.length}function*linesOf(text){for(let from=0;from<text.length;){con
 line:text.slice(from,end),from,next:end+1};from=end+1}}
 
 },
-"./chunk-46T43WWK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_AKN4DB5J=load(
-"./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-OMC\
-QTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
-red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[head,...rows];const widths=widthsOf(
-{head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_BOPSRWHI.
-cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.rows.every(row=>row[table.head.
-indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(
-name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==at);if(at>=0)fitted={
-head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,
-widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].
-map(row=>(0,import_chunk_BOPSRWHI.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_BOPSRWHI.widthOf)(
-cell)))}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROG\
-RESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;
-async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.
-isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??
-"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).
-join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));const{backend,profile,
-model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_5PLGUTI6.progressCells)(view,barWidth);const isLive=!(0,import_chunk_D67XVZNW.
-isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??
-(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.
-excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_AKN4DB5J.
-whatOf)(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){
-if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms);const age=(0,import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_D67XVZNW.isEnded)(
-state)?(0,import_chunk_IDC76GR5.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)}\
- ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
-
-},
-"./chunk-4PCFKXRG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
-neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_CM5GR4UR=load(
-"./chunk-CM5GR4UR.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_M5UIDYZS=load(
-"./chunk-M5UIDYZS.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
-"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_CM5GR4UR.isWriter)(staff.profile))return[];const place=placeOf(cwd);
-const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_CM5GR4UR.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
-find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
-nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_M5UIDYZS.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
-"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
-try{const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
-kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
-factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
-20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
-a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_IDC76GR5.
-readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_HCKID2IT.
-listActive)(root))await unlessGone(()=>(0,import_chunk_NPTTVLI2.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_35TRZJLG.readKey)();
-const found=[];for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,
-id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_35TRZJLG.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
-value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_D67XVZNW.conditionOf)((0,import_chunk_D67XVZNW.inspect)(root,id))}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_NPTTVLI2.
-isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
-import_chunk_3S6B2MGW.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
-folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
-a,b)||isBelow(b,a))}
-
-},
 "./chunk-4QTDUFVE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{answerName:()=>answerName,completeName:()=>completeName,declaredName:()=>declaredName,findQuestion:()=>findQuestion,
 isFrozen:()=>isFrozen,isHandback:()=>isHandback,leftName:()=>leftName,statusName:()=>statusName});module.exports=stdin_exports;var ordered=/^[0-9]{2}-[A-Za-z0-9_.-]+\.md$/;
@@ -544,6 +466,24 @@ var answer=/^[0-9]{2}-answers?[-_.]/;var nameBytes=255;var completeName="complet
 !answer.test(name)}var declaredName="00-declared.md";var leftName="99-left.md";function answerName(name){if(name===declaredName||name===leftName)return null;const made=`${name.
 slice(0,3)}answer-${name.slice(3)}`;return made.length<=nameBytes?made:`${name.slice(0,3)}answer.md`}function isFrozen(text){return/(?:^|\n)FROZEN\s*$/.test(text)}
 function findQuestion(text){return/(?:^|\n)PARENT-QUESTION: ([0-9]{2}-[A-Za-z0-9_.-]+\.md)\s*$/.exec(text)?.[1]??null}
+
+},
+"./chunk-542N2OXA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");
+var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function renderBar(completed,total,width=10){const share=shareOf(
+completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
+100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
+if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
+note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_D67XVZNW.isEnded)(state))return none;if(spec?.timer)return{...none,
+note:dueIn(spec.timer.due_at)};const queue=(0,import_chunk_ZL4VY4O5.queueSeen)(view);if(queue)return{...none,note:queue.place===null?"in the queue":`place ${queue.
+place}`};const watch=(0,import_chunk_ZL4VY4O5.watchSeen)(view);if(watch)return{...none,note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_ZL4VY4O5.
+checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,
+checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){const due=(0,import_chunk_IDC76GR5.instantOf)(dueAt);if(due===
+null)return null;const left=due-(0,import_chunk_CL3BCQKO.nowMs)();return left<=0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<
+0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-((0,import_chunk_IDC76GR5.instantOf)(at)??(0,import_chunk_CL3BCQKO.
+nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_SBRRC2LY.formatDuration)(
+Math.max(1e3,Math.ceil(ms/step)*step))}
 
 },
 "./chunk-5E7FK5RL.js": function (module, exports) {
@@ -570,24 +510,6 @@ import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||
 conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
 replace(/\s+/g," ").trim(),import_chunk_HPS4WFBD.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
 80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
-
-},
-"./chunk-5PLGUTI6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");
-var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function renderBar(completed,total,width=10){const share=shareOf(
-completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
-100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
-if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
-note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_D67XVZNW.isEnded)(state))return none;if(spec?.timer)return{...none,
-note:dueIn(spec.timer.due_at)};const queue=(0,import_chunk_F4RDUI7D.queueSeen)(view);if(queue)return{...none,note:queue.place===null?"in the queue":`place ${queue.
-place}`};const watch=(0,import_chunk_F4RDUI7D.watchSeen)(view);if(watch)return{...none,note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_F4RDUI7D.
-checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,
-checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){const due=(0,import_chunk_IDC76GR5.instantOf)(dueAt);if(due===
-null)return null;const left=due-(0,import_chunk_CL3BCQKO.nowMs)();return left<=0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<
-0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-((0,import_chunk_IDC76GR5.instantOf)(at)??(0,import_chunk_CL3BCQKO.
-nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(
-Math.max(1e3,Math.ceil(ms/step)*step))}
 
 },
 "./chunk-5Z3IZCRM.js": function (module, exports) {
@@ -746,76 +668,54 @@ exited"?`code ${String(code)}`:String(how);const said=typeof output==="string"&&
 (0,import_chunk_LXK2ZILE.plainText)(`${String(key)}: ${what}${said}`).replace(/\s+/g," ").trim(),300)})`}
 
 },
-"./chunk-762D7YFD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.j\
-s");var import_chunk_XPFVDNEA=load("./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_RB24HEYU.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_XPFVDNEA.onceWords)("run",input,(0,import_chunk_XPFVDNEA.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_XPFVDNEA.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_RB24HEYU.makeRunPart)(input,cwd);return(0,import_chunk_A3YABYSL.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_A3YABYSL.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_HPS4WFBD.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_RB24HEYU.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_A3YABYSL.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
+"./chunk-6ZJKZT4C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
+module.exports=stdin_exports;var import_chunk_HCTSLHKS=load("./chunk-HCTSLHKS.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_GUOOKHKU=load(
+"./chunk-GUOOKHKU.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
+"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,import_chunk_PGEWSQPR.readJson)(paths.resultRecord);
+const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.filter(isResultNote);return[...results.map(note=>`${note.
+required?"success file":"result path"}: ${(0,import_chunk_ANJXVAR2.describeResult)(note)}`),...run.log?[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:
+[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_APIILWNY.taskWords)(state)}`]:[]]}function isResultNote(value){
+if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===null||typeof one==="string";const isSize=size===
+null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){const failed=(0,import_chunk_6TQJ6FPC.
+failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;if(!spec?.staff||!(0,import_chunk_D67XVZNW.
+isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,import_chunk_PGEWSQPR.readJson)(
+paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_JRKTRF3R.isChanges)(changes))return notes;notes.push(`workspace\
+: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_YVYGRP5I.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;const{take_over:commands}=read.
+value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){for(const command of commands.
+slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({mode,profile}){
+return!(0,import_chunk_CM5GR4UR.isWriter)(profile)&&(0,import_chunk_CM5GR4UR.isWriter)((0,import_chunk_CM5GR4UR.findMode)(mode)?.profile??"restricted")}function tellEnded(context,view){
+if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_PGEWSQPR.readRange)(view.paths.result,0,64*1024*1024)?.bytes;if(!deliverable&&!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_D67XVZNW.goneError)(view.id,view.paths);const notes=[header(view),...runNotes(view),...omittedNotes(
+view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_HCTSLHKS.handbackLine)(view);if(handback!==null)notes.push(
+`hand-back: ${handback}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));const on=(0,import_chunk_GUOOKHKU.goingOn)(view,view.spec?.state_option??
+[]);if(on)notes.push(...on.words===null?[]:[`note: ${on.words}`],`go on: ${Object.values(on.next)[0]}`);if(!deliverable)notes.push(`warning: no result is stored\
+; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?
+forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){
+const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_IDC76GR5.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())};if(view.damage!==
+null)return{...view.state,...times};const on=(0,import_chunk_GUOOKHKU.goingOn)(view,view.spec?.state_option??[]);const next=on?{going_on:on.words,next:on.next}:
+{};return{...recordOf(view),...whatIsThere(view.paths),...times,...next}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString(
+"utf8"));return text===""||text.endsWith("\n")?text:`${text}
+`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
 
-},
-"./chunk-7CVCICVC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_GUOOKHKU=load(
-"./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load(
-"./chunk-JCD23OGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??
-[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};
-return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_HPS4WFBD.observeBytes&&
-kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_HPS4WFBD.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_HPS4WFBD.
-textTailBytes;progress&&size()>import_chunk_HPS4WFBD.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.
-tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_HPS4WFBD.observeBytes)document.progress={tools_truncated:true,text_truncated:true};
-for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_HPS4WFBD.observeBytes)delete document[name];return make()}
-function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}
-function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_S7M4UBSY.
-factsOf)(paths.output),(0,import_chunk_S7M4UBSY.factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.
-modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>
-0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_PGEWSQPR.readJson)(paths.
-snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_PGEWSQPR.readRange)(
-paths.output,-import_chunk_HPS4WFBD.tailBytes,import_chunk_HPS4WFBD.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.
-plainText)(bytes.toString("utf8")),import_chunk_HPS4WFBD.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_HPS4WFBD.
-tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){const{state,spec}=view;const condition=(0,import_chunk_D67XVZNW.conditionOf)(
-view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===
-void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,
-...(0,import_chunk_F4RDUI7D.healthOf)(view,condition),checkpoint:(0,import_chunk_F4RDUI7D.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_F4RDUI7D.
-watchSeen)(view),timer:(0,import_chunk_F4RDUI7D.timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(view),supervision:condition,rev:state.
-rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,
-import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,
-...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_B6AP4WY2.collectedBy)(
-view),last_collected_seq:(0,import_chunk_B6AP4WY2.lastCollectedSeq)(view)};const page=readPage(view,options);const known=options.afterSeq===null?null:page.events.
-at(-1)?.seq??page.after;const next=nextFor(view,condition,options.root,known);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_D67XVZNW.
-isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,
-...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_HPS4WFBD.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(
-document,null);const bounded=boundDocument(document,page);const told=Number(bounded.next_seq);if(known!==null&&told<known&&bounded.next&&!waited)bounded.next=nextFor(
-view,condition,options.root,told);return bounded}function readPage({paths,state},{afterSeq}){const after=afterSeq??Math.max(0,state.seq-recentEvents);const{events,
-more}=(0,import_chunk_JCD23OGW.readEvents)(paths,after,eventsAtMost);return{events:events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400)),isMore:more,
-after}}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.
-plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,
-import_chunk_F4RDUI7D.queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};
-const{reason:_,...seen}=(0,import_chunk_F4RDUI7D.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_D67XVZNW.isEnded)(state)||!("word"in seen)?
-null:seen}}function handbackFacts(view){const handback=(0,import_chunk_F4RDUI7D.handbackSeen)(view);return handback===null?{}:{handback}}function goingOnFacts(view){
-const on=(0,import_chunk_GUOOKHKU.goingOn)(view,[]);return on===null?{}:{going_on:on.words}}function filesOf({paths,state}){const files={result:paths.result,output:paths.
-output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_D67XVZNW.isEnded)(state))return files;return Object.fromEntries(Object.
-entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root,after){if(condition==="damaged")
-return{doctor:import_chunk_M5UIDYZS.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))return{wait:import_chunk_M5UIDYZS.
-nextCommands.waitOn(view.id,view.spec,root.option,after),cancel:import_chunk_M5UIDYZS.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_M5UIDYZS.
-nextCommands.result(view.id,root.option)};if(view.state.state==="done")return{...next,...(0,import_chunk_GUOOKHKU.goingOn)(view,root.option)?.next};if((0,import_chunk_3GM77A5D.
-isContinuable)(view.paths,view.state))next.continue=import_chunk_M5UIDYZS.nextCommands.continue(view.id,root.option);next.restart=import_chunk_M5UIDYZS.nextCommands.
-restart(view.id,root.option);return next}
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_M5UIDYZS.nextCommands.doctor(view.id,view.spec?.state_option??
+[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
+[]:[(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
+message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
+join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
+kind==="run"&&(0,import_chunk_S7M4UBSY.exists)(paths.output))where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){
+return Object.entries(state.output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes}\
+ bytes (${(0,import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_PGEWSQPR.
+readText)(paths.resultRecord);try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_YVYGRP5I.terminalRecord)(
+spec,paths,state):state}function whatIsThere(paths){const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(
+paths.output),error_path:there(paths.error)}}
 
 },
 "./chunk-7LUFXQWN.js": function (module, exports) {
@@ -829,62 +729,6 @@ var lingerMs=1e3;function isToolSession(session){return sessions.has(session)}fu
 "./chunk-IYTRN2OE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");function userConfigFile(){const folder=(0,
 import_chunk_IYTRN2OE.configFolder)();return folder===void 0?void 0:import_node_path.default.join(folder,"config.json")}function mayMention(field){const file=userConfigFile();
 try{return file!==void 0&&((0,import_chunk_PGEWSQPR.readText)(file)??"").includes(`"${field}"`)}catch{return true}}
-
-},
-"./chunk-A3YABYSL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
-"./chunk-6MNXFWQK.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-P3IKZRXO.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
- take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
-text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null}}function onStallOf(input){const text=input.text("on-stall");
-if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
-l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_HPS4WFBD.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
--stall of ${size} bytes: at most ${import_chunk_HPS4WFBD.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
-!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
-n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
-checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
-import_chunk_6MNXFWQK.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
-isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-JY7W7XBY.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
-const collect=`collect: ${import_chunk_M5UIDYZS.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(launched),collect,
-...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,
-heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key\
- had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}function specOf(root,id){const spec=(0,import_chunk_IDC76GR5.
-readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}function warningNotes(root,id){return warningsOf(root,id).
-map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))return void 0;const[{inspect},
-{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-2J4E35LD.js")),Promise.resolve().then(()=>load("./timer-facts-IZF5YNMU.js"))]);
-const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.
-timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./\
-queue-note-4K2363YR.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
-root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);const commands={wait:import_chunk_M5UIDYZS.nextCommands.waitOn(id,specOf(root,id),root.option),
-observe:import_chunk_M5UIDYZS.nextCommands.observe(id,root.option),cancel:import_chunk_M5UIDYZS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
-id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
-facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
-next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
-`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
-
-`,notes}}
-
-},
-"./chunk-AKN4DB5J.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");function whatOf(view){const{spec,
-state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
-view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
-spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
-""}function standing(view){if((0,import_chunk_D67XVZNW.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=(0,import_chunk_5PLGUTI6.
-progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
 
 },
 "./chunk-ANJXVAR2.js": function (module, exports) {
@@ -998,19 +842,57 @@ before,(0,import_chunk_LOFUUVHQ.captureWorkspace)(spec.cwd,{exclude:[paths.root]
 import_chunk_E4Q33Z52.contextOf)(before):null}
 
 },
-"./chunk-C6GN5D7G.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
-exports=stdin_exports;var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_HCKID2IT.listActive)(
-root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
-root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_HCKID2IT.listJobs)(root)){if(left===0)break;if(isLive.has(
-id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
-filter(view=>isChosen(view.spec,options)).sort(byLife)}function mayBeChosen(root,id,choice){if(choice.owner===null&&choice.kinds===null)return true;const spec=(0,
-import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.value,choice)}function isChosen(spec,{owner,
-kinds}){return isOwnedBy(spec,owner)&&(kinds===null||spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_D67XVZNW.isEnded)(
-a.state))-Number((0,import_chunk_D67XVZNW.isEnded)(b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_NPTTVLI2.
-refresh,import_chunk_D67XVZNW.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
+"./chunk-C63MBOCO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_GUOOKHKU=load(
+"./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load(
+"./chunk-ZL4VY4O5.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load(
+"./chunk-JCD23OGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??
+[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};
+return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_HPS4WFBD.observeBytes&&
+kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_HPS4WFBD.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_HPS4WFBD.
+textTailBytes;progress&&size()>import_chunk_HPS4WFBD.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.
+tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_HPS4WFBD.observeBytes)document.progress={tools_truncated:true,text_truncated:true};
+for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_HPS4WFBD.observeBytes)delete document[name];return make()}
+function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}
+function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_S7M4UBSY.
+factsOf)(paths.output),(0,import_chunk_S7M4UBSY.factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.
+modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>
+0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_PGEWSQPR.readJson)(paths.
+snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_PGEWSQPR.readRange)(
+paths.output,-import_chunk_HPS4WFBD.tailBytes,import_chunk_HPS4WFBD.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.
+plainText)(bytes.toString("utf8")),import_chunk_HPS4WFBD.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_HPS4WFBD.
+tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){const{state,spec}=view;const condition=(0,import_chunk_D67XVZNW.conditionOf)(
+view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===
+void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,
+...(0,import_chunk_ZL4VY4O5.healthOf)(view,condition),checkpoint:(0,import_chunk_ZL4VY4O5.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_ZL4VY4O5.
+watchSeen)(view),timer:(0,import_chunk_ZL4VY4O5.timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(view),supervision:condition,rev:state.
+rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,
+import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,
+...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_B6AP4WY2.collectedBy)(
+view),last_collected_seq:(0,import_chunk_B6AP4WY2.lastCollectedSeq)(view)};const page=readPage(view,options);const known=options.afterSeq===null?null:page.events.
+at(-1)?.seq??page.after;const next=nextFor(view,condition,options.root,known);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_D67XVZNW.
+isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,
+...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_HPS4WFBD.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(
+document,null);const bounded=boundDocument(document,page);const told=Number(bounded.next_seq);if(known!==null&&told<known&&bounded.next&&!waited)bounded.next=nextFor(
+view,condition,options.root,told);return bounded}function readPage({paths,state},{afterSeq}){const after=afterSeq??Math.max(0,state.seq-recentEvents);const{events,
+more}=(0,import_chunk_JCD23OGW.readEvents)(paths,after,eventsAtMost);return{events:events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400)),isMore:more,
+after}}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.
+plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,
+import_chunk_ZL4VY4O5.queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};
+const{reason:_,...seen}=(0,import_chunk_ZL4VY4O5.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_D67XVZNW.isEnded)(state)||!("word"in seen)?
+null:seen}}function handbackFacts(view){const handback=(0,import_chunk_ZL4VY4O5.handbackSeen)(view);return handback===null?{}:{handback}}function goingOnFacts(view){
+const on=(0,import_chunk_GUOOKHKU.goingOn)(view,[]);return on===null?{}:{going_on:on.words}}function filesOf({paths,state}){const files={result:paths.result,output:paths.
+output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_D67XVZNW.isEnded)(state))return files;return Object.fromEntries(Object.
+entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root,after){if(condition==="damaged")
+return{doctor:import_chunk_M5UIDYZS.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))return{wait:import_chunk_M5UIDYZS.
+nextCommands.waitOn(view.id,view.spec,root.option,after),cancel:import_chunk_M5UIDYZS.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_M5UIDYZS.
+nextCommands.result(view.id,root.option)};if(view.state.state==="done")return{...next,...(0,import_chunk_GUOOKHKU.goingOn)(view,root.option)?.next};if((0,import_chunk_3GM77A5D.
+isContinuable)(view.paths,view.state))next.continue=import_chunk_M5UIDYZS.nextCommands.continue(view.id,root.option);next.restart=import_chunk_M5UIDYZS.nextCommands.
+restart(view.id,root.option);return next}
 
 },
 "./chunk-CL3BCQKO.js": function (module, exports) {
@@ -1135,6 +1017,23 @@ return(0,import_chunk_S7M4UBSY.listNames)(folder).filter(name=>/^\d+-\w+\.json$/
 return Array.isArray(value)&&value.every(one=>typeof one==="string")}
 
 },
+"./chunk-CQY6EYSU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_TZD4PNTQ=load("./chunk-TZD4PNTQ.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_TZD4PNTQ.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_TZD4PNTQ.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_6MNXFWQK.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_VQZH6OHM.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_TZD4PNTQ.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
+
+},
 "./chunk-CTSRVJRC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{hmacSha256:()=>hmacSha256,sha256:()=>sha256,toHex:()=>toHex});module.exports=stdin_exports;var constants=new Uint32Array(
 [1116352408,1899447441,3049323471,3921009573,961987163,1508970993,2453635748,2870763221,3624381080,310598401,607225278,1426881987,1925078388,2162078206,2614888103,
@@ -1222,6 +1121,16 @@ e agent leaves ordered files (NN-name.md): each wakes a wait --until handback; n
 work in a git worktree of its own, outside this one"},share:{kind:"flag",help:"accept another implement job in the same worktree"}};
 
 },
+"./chunk-DVTKAFQX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");function whatOf(view){const{spec,
+state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
+view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
+spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
+""}function standing(view){if((0,import_chunk_D67XVZNW.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=(0,import_chunk_542N2OXA.
+progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
+
+},
 "./chunk-E4Q33Z52.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{contextOf:()=>contextOf});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var lines=50;var lineBytes=200;function contextOf(snapshot){const{cwd,at,git,entries}=snapshot;
@@ -1230,6 +1139,36 @@ excerpt)((0,import_chunk_FSRL2ASG.showName)(git.branch),lineBytes),head:git.head
 oneLine)(git.subject),lineBytes),dirty:dirty.slice(0,lines).map(entry=>(0,import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry),lineBytes)),dirty_count:(0,import_chunk_HDW3QKWP.
 countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===void 0?"":`${(0,import_chunk_FSRL2ASG.showName)(from)} -> `;const letters=xy==="?\
 ?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
+
+},
+"./chunk-EP5J7HPO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
+neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
+"./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_CM5GR4UR.isWriter)(staff.profile))return[];const place=placeOf(cwd);
+const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_CM5GR4UR.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
+find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
+nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_M5UIDYZS.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
+"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
+try{const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
+kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
+factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
+20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
+a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_IDC76GR5.
+readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_HCKID2IT.
+listActive)(root))await unlessGone(()=>(0,import_chunk_WZATSA2X.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_35TRZJLG.readKey)();
+const found=[];for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,
+id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_35TRZJLG.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
+value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_D67XVZNW.conditionOf)((0,import_chunk_D67XVZNW.inspect)(root,id))}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_WZATSA2X.
+isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
+import_chunk_3S6B2MGW.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
+folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
+a,b)||isBelow(b,a))}
 
 },
 "./chunk-F2OWPB3Z.js": function (module, exports) {
@@ -1261,65 +1200,23 @@ foreign.size;){size=foreign.size;for(const row of rows)if(foreign.has(row.parent
 return row.pid===process.pid||tree.spared.includes(row.pid)}
 
 },
-"./chunk-F4RDUI7D.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,handbackSeen:()=>handbackSeen,healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,
-monitorAttention:()=>monitorAttention,queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;
-var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");
-var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");
-var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
-var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;
-var nameBytes=120;var pathBytes=1e3;function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);
-const n=numberOf(value?.n);if(!value||n===null||(0,import_chunk_IDC76GR5.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state===
-"attention"?"task_attention":null;return{n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.
-phase,nameBytes),completed:numberOf(value.completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??
-"",fingerprint:textOf(value.fingerprint,nameBytes)}}var livenessWords=["working","waiting","dead_wait","unknown"];function livenessSeen(state){const value=asObject(
-state.liveness);if(!value||!livenessWords.includes(value.word)||(0,import_chunk_IDC76GR5.instantOf)(value.at)===null)return null;return{word:value.word,reason:textOf(
-value.reason,sentenceBytes)??"",observations:numberOf(value.observations)??1,at:value.at}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.
-includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_HPS4WFBD.evidenceChars*
-4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===
-true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.
-watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};
-return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({
-cursor}){const read=(0,import_chunk_PGEWSQPR.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,
-state}){if(!spec?.timer)return null;const{slot,...facts}=(0,import_chunk_Z6IJVKG2.timerFacts)(spec.timer);const due=(0,import_chunk_IDC76GR5.instantOf)(facts.due_at);
-const rest=due===null||state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_CL3BCQKO.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,
-slot:textOf(slot,nameBytes)}}function queueSeen(view){if(!(0,import_chunk_D67XVZNW.isQueued)(view))return null;const{place,live,behind}=asObject(view.state.queue)??
-{};const ids=Array.isArray(behind)?behind.filter(id=>typeof id==="string"&&(0,import_chunk_V5ZZ3YHA.isId)(id)):[];return{place:numberOf(place),live:numberOf(live),
-max_live:view.spec?.max_live??0,behind:ids.slice(0,import_chunk_HPS4WFBD.queueNamed)}}function handbackSeen({spec,state}){if(!spec?.handback)return null;const value=asObject(
-state.handback);return{dir:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(String(spec.handback.dir)),pathBytes),told:numberOf(value?.told)??
-0,newest:textOf(value?.newest,nameBytes),frozen:value?.frozen===true,before:Object.keys(asObject(spec.handback.baseline)??{}).filter(import_chunk_4QTDUFVE.isHandback).
-length}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
-"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
-"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
-attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_D67XVZNW.isEnded)(state))return{health:state.health,attention_kind:null};
-const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
-if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
-switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
-return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
-never_started":return{cause:"end_unstored",reason:unstoredWords(view)};case"supervised":case"unseen":return stoppedWorker(view)??staleLease(view)??missingCheckpoint(
-view);default:return void 0}}function goneWords(view,condition){const{spec,launch,paths}=view;if((0,import_chunk_D67XVZNW.isQueued)(view))return"the worker that\
- waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one";if(spec?.kind==="watch")return"the worker is gone and nobody lo\
-oks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, and the next wait\
- attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; see ${paths.workerLog}`}
-function unstoredWords({spec}){return spec?.run?.status_cmd?"it is over, and how its task stands was not asked yet; the next wait asks and stores its end":"it i\
-s over, and its end could not be stored from here"}function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.
-kind==="watch"?"nobody looks at the condition":"the command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -\
-CONT ${stopped.pid}`;return{cause:"worker_stopped",reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_35TRZJLG.findEngine)(spec?.engine??
-"local")??import_chunk_35TRZJLG.defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&
-!(first&&(0,import_chunk_5Z3IZCRM.sameIdentity)(first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===
-null||leaseAgeMs<=import_chunk_HPS4WFBD.leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"\
-lease_stale",reason}}function missingCheckpoint(view){const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||
-state.state!=="running")return void 0;const last=checkpointOf(state);const since=(0,import_chunk_IDC76GR5.instantOf)(last?.at)??(0,import_chunk_IDC76GR5.instantOf)(
-state.started_at)??(0,import_chunk_IDC76GR5.instantOf)(state.created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_HPS4WFBD.
-limits.probe.default:0;const patience=every+probe+import_chunk_HPS4WFBD.checkpointGraceMs;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-since;if(ageMs<=patience||
-awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(
-ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}
-function awakeSince({spec,turn},offsetMs){if(!spec||(turn?.boot_id??spec.launcher.boot_id)!==(0,import_chunk_5Z3IZCRM.bootId)())return Number.POSITIVE_INFINITY;
-return(0,import_chunk_CL3BCQKO.monotonicMs)()-((0,import_chunk_D67XVZNW.boundOf)(spec,turn)-spec.deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(
-state);if(checkpoint)return checkpoint.reason;return livenessSeen(state)?.reason??watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!==
-"running")return false;const output=(0,import_chunk_S7M4UBSY.factsOf)(paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_CL3BCQKO.nowMs)()-output.
-modifiedMs<import_chunk_HPS4WFBD.progressingMs}
+"./chunk-FBN6ALYG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_MAY74EFA=load("./chunk-MAY74EFA.j\
+s");var import_chunk_CQY6EYSU=load("./chunk-CQY6EYSU.js");var import_chunk_TZD4PNTQ=load("./chunk-TZD4PNTQ.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_MAY74EFA.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_CQY6EYSU.onceWords)("run",input,(0,import_chunk_CQY6EYSU.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_CQY6EYSU.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_MAY74EFA.makeRunPart)(input,cwd);return(0,import_chunk_TZD4PNTQ.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_TZD4PNTQ.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_HPS4WFBD.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_MAY74EFA.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_TZD4PNTQ.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-FKEDTWPK.js": function (module, exports) {
@@ -1331,65 +1228,35 @@ resolve=>setImmediate(()=>resolve(first))),onEach(fn){act=fn;if(first!==null)fn(
 process.kill(process.pid,signal)}
 
 },
-"./chunk-FLY4C3PO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_HPS4WFBD.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
-aborted;const view=await look2();if(event.seq===null||(0,import_chunk_D67XVZNW.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
-view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
-function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
-{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_F4RDUI7D.checkpointOf)({...state,checkpoint:{...told,
-at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_F4RDUI7D.
-livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_F4RDUI7D.
-watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
-{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
-evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
-var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
-1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
-throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_D67XVZNW.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
-monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
-view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_D67XVZNW.isEnded)(view.state)||told.signal.aborted||
-told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
-told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
-pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
-0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
-const isArmed=(0,import_chunk_D67XVZNW.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_OLD5VJ7N.
-watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
-()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
-monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
-view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
-monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
-length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_D67XVZNW.
-isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_D67XVZNW.conditionOf)(
-view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_5Z3IZCRM.
-sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
-1e3,untilDue(view)+import_chunk_D67XVZNW.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_IDC76GR5.
-instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
-import_chunk_NPTTVLI2.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
-(0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
-e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_ZKTYHV7J.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
-wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
-ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_F4RDUI7D.
-findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
-max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
-choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_F4RDUI7D.monitorAttention)(
-view,(0,import_chunk_D67XVZNW.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
-this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
-tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
-WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;
-const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
-()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
-until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
-until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
-watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_D67XVZNW.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
-beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
-get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_VQZH6OHM.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
-isGiven:false})}
+"./chunk-FMV5QKET.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");
+var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_ZE4KF4X3=load("./chunk-ZE4KF4X3.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
+const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_CLCA73A5.endProbes)(
+tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
+mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
+"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
+program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_N263NSQQ.runTool)({...shell,timeoutMs:import_chunk_HPS4WFBD.taskStatusMs,limit:import_chunk_HPS4WFBD.
+probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
+const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
+o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
+if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
+named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
+code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
+import_chunk_HPS4WFBD.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_HPS4WFBD.probeBytes)}`;case"fai\
+led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
+null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
+)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_HPS4WFBD.
+evidenceChars,import_chunk_HPS4WFBD.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_F2OWPB3Z.findEscaped)(tree);const named=left.slice(
+0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
+eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
+elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
+return(0,import_chunk_ZE4KF4X3.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-XPIOZ5L6.js"))).withHandback(job,ending));if(!run)return(0,
+import_chunk_ZE4KF4X3.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_ANJXVAR2.
+noteResults)(run),run.log?(0,import_chunk_ZE4KF4X3.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,nobody),{reason:ending.
+reason,isStarted:tree!==null})]);return(0,import_chunk_ZE4KF4X3.conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-FOJL7C6H.js": function (module, exports) {
@@ -1432,6 +1299,14 @@ if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){re
 map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).join(" ")}
 
 },
+"./chunk-GTSXZH4Q.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_SBRRC2LY=load("./ch\
+unk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./\
+chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(timer.message),import_chunk_HPS4WFBD.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
+0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
+
+},
 "./chunk-GUOOKHKU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{goingOn:()=>goingOn});module.exports=stdin_exports;var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function goingOn(view,option){const{id,spec,state,paths}=view;if(!(0,import_chunk_3GM77A5D.
@@ -1440,37 +1315,6 @@ words:null};const isAsked=state.warnings.some(({code})=>code==="parent_question"
 of a new launch";const where=spec?.handback?`put ${what} into the hand-back folder ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
 handback.dir),1e3)} first, or ${launch}`:`${what} belongs ${launch}`;return{next:{restart:import_chunk_M5UIDYZS.nextCommands.restart(id,option)},words:`it left \
 no conversation to go on in, and a restart gets the same task as before: ${where}`}}
-
-},
-"./chunk-H4MZMWTR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");
-var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_YBOHOBP4=load("./chunk-YBOHOBP4.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
-const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_CLCA73A5.endProbes)(
-tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
-mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
-"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
-program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_N263NSQQ.runTool)({...shell,timeoutMs:import_chunk_HPS4WFBD.taskStatusMs,limit:import_chunk_HPS4WFBD.
-probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
-const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
-o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
-if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
-named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
-code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-import_chunk_HPS4WFBD.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_HPS4WFBD.probeBytes)}`;case"fai\
-led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
-null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
-)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_HPS4WFBD.
-evidenceChars,import_chunk_HPS4WFBD.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_F2OWPB3Z.findEscaped)(tree);const named=left.slice(
-0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
-eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
-elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
-return(0,import_chunk_YBOHOBP4.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-XPIOZ5L6.js"))).withHandback(job,ending));if(!run)return(0,
-import_chunk_YBOHOBP4.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_ANJXVAR2.
-noteResults)(run),run.log?(0,import_chunk_YBOHOBP4.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,nobody),{reason:ending.
-reason,isStarted:tree!==null})]);return(0,import_chunk_YBOHOBP4.conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-HCKID2IT.js": function (module, exports) {
@@ -1495,6 +1339,22 @@ name the folder with --state-dir DIR")}function unknownJob(root,text){const faul
 FaultError("unknown_job",`cannot find job ${text}: there is no such job in the state folder ${root.folder}`,`${listCommand(root)}, or name another folder with -\
 -state-dir DIR`)}function listCommand(root){return`list them with: ${(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"status",...root.
 option])}`}
+
+},
+"./chunk-HCTSLHKS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackLine:()=>handbackLine,progressLine:()=>progressLine,queueLine:()=>queueLine,watchLine:()=>watchLine});module.
+exports=stdin_exports;var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_ZL4VY4O5=load(
+"./chunk-ZL4VY4O5.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function progressLine(view){const checkpoint=(0,import_chunk_ZL4VY4O5.checkpointOf)(
+view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_542N2OXA.progressCells)(view);const count=completed===
+null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
+import_chunk_SBRRC2LY.formatAge)((0,import_chunk_IDC76GR5.ageOf)(at,(0,import_chunk_CL3BCQKO.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
+ (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_ZL4VY4O5.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
+evidence===""?"":`: ${seen.evidence}`}`}function queueLine(view){const seen=(0,import_chunk_ZL4VY4O5.queueSeen)(view);return seen&&(0,import_chunk_T4JNAPAO.queueWords)(
+seen)}function handbackLine(view){const seen=(0,import_chunk_ZL4VY4O5.handbackSeen)(view);if(!seen)return null;const{told,before}=seen;const none=`nothing${before>
+0?" new":""}${(0,import_chunk_D67XVZNW.isEnded)(view.state)?"":" yet"}`;const count=told===0?none:filesOf(told);const newest=seen.newest===null?"":`, newest ${seen.
+newest}`;const notes=[...seen.frozen?["frozen"]:[],...told===0&&before>0?[`${filesOf(before)} ${before===1?"was":"were"} there before`]:[]];return`${count} in ${seen.
+dir}${newest}${notes.length===0?"":` (${notes.join("; ")})`}`}function filesOf(count){return`${count} ${count===1?"file":"files"}`}
 
 },
 "./chunk-HDKQPZKU.js": function (module, exports) {
@@ -1590,56 +1450,6 @@ let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const i
 "\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}
 
 },
-"./chunk-IC6FN6CW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
-module.exports=stdin_exports;var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_GUOOKHKU=load(
-"./chunk-GUOOKHKU.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
-"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,import_chunk_PGEWSQPR.readJson)(paths.resultRecord);
-const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.filter(isResultNote);return[...results.map(note=>`${note.
-required?"success file":"result path"}: ${(0,import_chunk_ANJXVAR2.describeResult)(note)}`),...run.log?[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:
-[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_APIILWNY.taskWords)(state)}`]:[]]}function isResultNote(value){
-if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===null||typeof one==="string";const isSize=size===
-null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){const failed=(0,import_chunk_6TQJ6FPC.
-failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;if(!spec?.staff||!(0,import_chunk_D67XVZNW.
-isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,import_chunk_PGEWSQPR.readJson)(
-paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_JRKTRF3R.isChanges)(changes))return notes;notes.push(`workspace\
-: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_YVYGRP5I.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;const{take_over:commands}=read.
-value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){for(const command of commands.
-slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({mode,profile}){
-return!(0,import_chunk_CM5GR4UR.isWriter)(profile)&&(0,import_chunk_CM5GR4UR.isWriter)((0,import_chunk_CM5GR4UR.findMode)(mode)?.profile??"restricted")}function tellEnded(context,view){
-if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_PGEWSQPR.readRange)(view.paths.result,0,64*1024*1024)?.bytes;if(!deliverable&&!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_D67XVZNW.goneError)(view.id,view.paths);const notes=[header(view),...runNotes(view),...omittedNotes(
-view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_22LWLGDW.handbackLine)(view);if(handback!==null)notes.push(
-`hand-back: ${handback}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));const on=(0,import_chunk_GUOOKHKU.goingOn)(view,view.spec?.state_option??
-[]);if(on)notes.push(...on.words===null?[]:[`note: ${on.words}`],`go on: ${Object.values(on.next)[0]}`);if(!deliverable)notes.push(`warning: no result is stored\
-; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:context.isTerminal?
-forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(warning.message)}`}function endedDocument(view){
-const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_IDC76GR5.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())};if(view.damage!==
-null)return{...view.state,...times};const on=(0,import_chunk_GUOOKHKU.goingOn)(view,view.spec?.state_option??[]);const next=on?{going_on:on.words,next:on.next}:
-{};return{...recordOf(view),...whatIsThere(view.paths),...times,...next}}function forTerminal(bytes){const text=(0,import_chunk_LXK2ZILE.plainText)(bytes.toString(
-"utf8"));return text===""||text.endsWith("\n")?text:`${text}
-`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_M5UIDYZS.nextCommands.doctor(view.id,view.spec?.state_option??
-[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
-[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
-message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
-join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
-kind==="run"&&(0,import_chunk_S7M4UBSY.exists)(paths.output))where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){
-return Object.entries(state.output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes}\
- bytes (${(0,import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_PGEWSQPR.
-readText)(paths.resultRecord);try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_YVYGRP5I.terminalRecord)(
-spec,paths,state):state}function whatIsThere(paths){const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(
-paths.output),error_path:there(paths.error)}}
-
-},
 "./chunk-IDC76GR5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{ageOf:()=>ageOf,instantOf:()=>instantOf,kinds:()=>kinds,outcomes:()=>outcomes,readCancel:()=>readCancel,readExit:()=>readExit,
 readLaunch:()=>readLaunch,readMark:()=>readMark,readReason:()=>readReason,readSpec:()=>readSpec,readState:()=>readState,readStoredState:()=>readStoredState,readWorker:()=>readWorker,
@@ -1698,6 +1508,39 @@ wake},wanted){if(!Array.isArray(wake))return void 0;return byUrgency.find(word=>
 isArray(wake)&&wake.every(word=>word==="checkpoint")}
 
 },
+"./chunk-IQMRPDRX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_HCTSLHKS=load("./chunk-HCTSLHKS.js");var import_chunk_6TQJ6FPC=load(
+"./chunk-6TQJ6FPC.js");var import_chunk_UOBKWXMH=load("./chunk-UOBKWXMH.js");var import_chunk_DVTKAFQX=load("./chunk-DVTKAFQX.js");var import_chunk_C63MBOCO=load(
+"./chunk-C63MBOCO.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_APIILWNY=load(
+"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_C63MBOCO.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_UOBKWXMH.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_D67XVZNW.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
+reason})`:""}`],["queue",(0,import_chunk_HCTSLHKS.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_D67XVZNW.isEnded)(state)?
+null:(0,import_chunk_HCTSLHKS.progressLine)(view)],["watch",(0,import_chunk_HCTSLHKS.watchLine)(view)],["hand-back",(0,import_chunk_HCTSLHKS.handbackLine)(view)],
+["notify",(0,import_chunk_6TQJ6FPC.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
+null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_UOBKWXMH.timeOf)(view)}${ended===null?"":
+`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_UOBKWXMH.ownerOf)(view):null],["backend",agentOf(view)],["\
+due",spec?.timer?(0,import_chunk_GTSXZH4Q.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
+t",(0,import_chunk_DVTKAFQX.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
+"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
+...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
+join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_D67XVZNW.isEnded)(state)?`${(0,import_chunk_APIILWNY.
+oneLine)(identity)}: ${(0,import_chunk_APIILWNY.taskWords)(state)}`:(0,import_chunk_APIILWNY.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_D67XVZNW.
+isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
+/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_D67XVZNW.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
+return`${(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_35TRZJLG.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
+const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
+odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
+import_chunk_ANJXVAR2.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_D67XVZNW.isEnded)(
+state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_C63MBOCO.progressOf)(
+view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
+plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
+status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
+
+},
 "./chunk-IYTRN2OE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{apartEnvironment:()=>apartEnvironment,cacheFolder:()=>cacheFolder,callerEnvironment:()=>callerEnvironment,childEnvironment:()=>childEnvironment,
 comparableEnvironment:()=>comparableEnvironment,configFolder:()=>configFolder,credentialNames:()=>credentialNames,dataFolder:()=>dataFolder,handbackVariable:()=>handbackVariable,
@@ -1728,74 +1571,6 @@ void 0)given[name]=value}const names=Object.keys(given).filter(name=>!passing.ha
 function credentialNames(known=[]){return Object.keys(env).filter(name=>credentialName.test(name)||known.includes(name)).sort()}function uncarriableNames(){return Object.
 keys(env).filter(name=>!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort()}function absoluteOf(folder){return folder&&import_node_path.default.isAbsolute(folder)?folder:
 void 0}function definedOnly(source){const result={};for(const[name,value]of Object.entries(source))if(value!==void 0)result[name]=value;return result}
-
-},
-"./chunk-J6HBAQJT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_P6MSNBTG=load(
-"./chunk-P6MSNBTG.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load(
-"./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_7CVCICVC=load("./chunk-7CVCICVC.js");var import_chunk_B6AP4WY2=load(
-"./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
-"./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
-const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_IDC76GR5.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_5PLGUTI6.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
-some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_M5UIDYZS.nextCommands.wait(first,root.option);const words=["\
-wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
-["--until","terminal"]:import_chunk_M5UIDYZS.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
-words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.
-formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_M5UIDYZS.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_VQZH6OHM.
-jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_IDC76GR5.readSpec)(paths);return spec.kind===
-"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_P6MSNBTG.pageOf)(view,root):`${JSON.stringify(
-withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_7CVCICVC.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_B6AP4WY2.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_D67XVZNW.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
-wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
-wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
-out:`${pictureText(context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_IC6FN6CW.noticeNotes)(view)]}}function whyLines(event,view){
-if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
-message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
-name,bytes,changed},view){const dir=(0,import_chunk_F4RDUI7D.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4QTDUFVE.isHandback)(
-name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4QTDUFVE.answerName)(name);return[`${changed===true?"chang\
-ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
-value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
-function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const isOver=options.
-mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
-woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
-filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
-exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
-const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_D67XVZNW.
-isEnded)(view.state))(0,import_chunk_B6AP4WY2.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_7CVCICVC.observation)(view,{afterSeq:null,root,waited:{
-wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_D67XVZNW.isEnded)(
-view.state)?{wake:"terminal",...(0,import_chunk_IC6FN6CW.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
-filter(view=>!(0,import_chunk_D67XVZNW.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
-return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_D67XVZNW.
-isEnded)(view.state)?(0,import_chunk_IC6FN6CW.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
-out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
-
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_IDC76GR5.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_IC6FN6CW.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_FLY4C3PO.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_CQRAUG2K.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
-context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_D67XVZNW.
-isEnded)(view.state)?view:(0,import_chunk_D67XVZNW.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-JCD23OGW.js": function (module, exports) {
@@ -1964,23 +1739,72 @@ to,key)&&key!==except)__defProp2(to,key,{get:()=>from[key],enumerable:!(desc=__g
 mod!=null?__create(__getProtoOf(mod)):{},__copyProps2(isNodeMode||!mod||!mod.__esModule?__defProp2(target,"default",{value:mod,enumerable:true}):target,mod));
 
 },
-"./chunk-KBSI5QQR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
-const before=await beforeOf(root,id);if((0,import_chunk_D67XVZNW.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?
-"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_5Z3IZCRM.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),
-why:request.why})}
-`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_HPS4WFBD.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_FLY4C3PO.
-waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
-view,result:(0,import_chunk_D67XVZNW.isEnded)(view.state)?"ended_before":"requested"}}async function beforeOf(root,id){const view=await(0,import_chunk_NPTTVLI2.
-refreshUnasked)(root,id);return(0,import_chunk_D67XVZNW.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_NPTTVLI2.refresh)(root,id)}function isOver(view){
-return(0,import_chunk_NPTTVLI2.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_D67XVZNW.conditionOf)(view)==="over"}function askingMs({spec}){return spec?.
-run?.status_cmd?import_chunk_HPS4WFBD.taskStatusMs+import_chunk_HPS4WFBD.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.
-createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))
-throw error}}}function nudge(view){const engine=(0,import_chunk_35TRZJLG.findEngine)(view.spec?.engine??"")??import_chunk_35TRZJLG.defaultEngine;for(const identity of[
-view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
+"./chunk-KN6AGHYE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_6ZJKZT4C=load("./chunk-6ZJKZT4C.js");var import_chunk_IQMRPDRX=load(
+"./chunk-IQMRPDRX.js");var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_PPVDJ4TX=load(
+"./chunk-PPVDJ4TX.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_C63MBOCO=load("./chunk-C63MBOCO.js");var import_chunk_B6AP4WY2=load(
+"./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
+const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_IDC76GR5.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_ZL4VY4O5.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_542N2OXA.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_SBRRC2LY.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
+some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_M5UIDYZS.nextCommands.wait(first,root.option);const words=["\
+wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
+["--until","terminal"]:import_chunk_M5UIDYZS.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
+words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_SBRRC2LY.
+formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_M5UIDYZS.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_VQZH6OHM.
+jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_IDC76GR5.readSpec)(paths);return spec.kind===
+"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_IQMRPDRX.pageOf)(view,root):`${JSON.stringify(
+withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_C63MBOCO.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_B6AP4WY2.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
+exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_D67XVZNW.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
+wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
+wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
+out:`${pictureText(context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_6ZJKZT4C.noticeNotes)(view)]}}function whyLines(event,view){
+if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
+message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
+name,bytes,changed},view){const dir=(0,import_chunk_ZL4VY4O5.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4QTDUFVE.isHandback)(
+name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4QTDUFVE.answerName)(name);return[`${changed===true?"chang\
+ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
+value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
+function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const isOver=options.
+mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
+woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
+filter(view=>(0,import_chunk_D67XVZNW.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
+exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
+const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_D67XVZNW.
+isEnded)(view.state))(0,import_chunk_B6AP4WY2.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_C63MBOCO.observation)(view,{afterSeq:null,root,waited:{
+wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_D67XVZNW.isEnded)(
+view.state)?{wake:"terminal",...(0,import_chunk_6ZJKZT4C.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
+filter(view=>!(0,import_chunk_D67XVZNW.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
+return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_D67XVZNW.
+isEnded)(view.state)?(0,import_chunk_6ZJKZT4C.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
+out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
+
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_IDC76GR5.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_6ZJKZT4C.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_PPVDJ4TX.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_CQRAUG2K.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
+context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_D67XVZNW.
+isEnded)(view.state)?view:(0,import_chunk_D67XVZNW.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-LOFUUVHQ.js": function (module, exports) {
@@ -2094,6 +1918,23 @@ ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclu
 import_chunk_S7M4UBSY.realPath)(folder)}catch{return void 0}}
 
 },
+"./chunk-LPHBJ7JX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-PETZ6PZ5.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-IUJBNTQQ.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-R2VWKBJ6.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-N5WJIFQJ.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-2MN2TQQU.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-AVAJAUUZ.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-VY3UCI2R.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-QGTNDWAI.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-AC3KGTRX.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-NEGIEP6F.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-FCEVEOQ6.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-WPXLJQXK.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-D5Z2RWAA.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-HMIP36PT.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-2I3745D4.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-OUD2M5YL.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-4JNEWTSI.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-66M2MW7N.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-FXBNSC3U.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-NSFBTU7Z.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-3UJFN7WR.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-WBX34W6U.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-WURVFYZP.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+
+},
 "./chunk-LUIVRIXY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{makeNap:()=>makeNap});module.exports=stdin_exports;var longest=2**31-1;function makeNap(signal){const rung=new Set;
 let wake=()=>void 0;return{ring(why){rung.add(why);wake(why)},async sleep(ms,deaf){const heard=()=>[...rung].filter(why2=>why2!==deaf);if(heard().length===0&&!signal.
@@ -2134,6 +1975,67 @@ option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id
 "doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
 
 },
+"./chunk-MAY74EFA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{limitWarnings:()=>limitWarnings,makeRunPart:()=>makeRunPart,requireProgram:()=>requireProgram,runOptions:()=>runOptions});
+module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_HDKQPZKU=load(
+"./chunk-HDKQPZKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var runOptions={timeout:{kind:"\
+duration",value:"D",range:import_chunk_HPS4WFBD.limits.runTimeout,help:"hard limit, counted from launch, with --max-live from its turn (default 24h, at most 30d\
+)"},deadline:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.runTimeout,help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.
+limits.runKillGrace,help:"time between TERM and KILL (default 30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"\
+give the one word after -- to /bin/sh -c"},pipefail:{kind:"flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"\
+N",range:{default:0,min:0,max:255},help:"the exit code that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this fi\
+le is new or changed at the end; may be repeated"},result:{kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"tex\
+t",value:"PATH",help:"the command's own log; its last 50 lines are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.expect,
+help:"expected duration; later asks for attention"},"checkpoint-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); a hang is \
+told after about two, so for a night take 10m to 30m or auto; auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%"},"sample-eve\
+ry":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.sample,help:"look at its CPU, output and result paths this often (default 60s, at most the int\
+erval above)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object: completed, total, phase, status, eta_seco\
+nds, message (all optional, no other names)"},"probe-timeout":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.probe,help:"bound of one probe (defa\
+ult 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{
+kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.optInLimit,help:"end it when nothing happened for that long: no output, no CPU, no change of a resu\
+lt path"},...import_chunk_DHPTGOEL.onStallOption,"status-cmd":{kind:"text",value:"LINE",help:"for a launcher that detaches: shell line that prints {identity, st\
+atus, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",
+range:import_chunk_HPS4WFBD.limits.maxOutput,help:"cap of each output file on disk (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that\
+ the command left behind"},...import_chunk_DHPTGOEL.launchOptions};async function programOf(input,cwd){const words=input.rest??[];checkFirst(words);if(input.has(
+"shell")){if(words.length!==1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as one \
+word after --`);return shellOf(words[0],input.has("pipefail"))}const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function checkFirst(words){
+const[first=""]=words;if(!first.startsWith("--"))return;const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)(runOptions,words);throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(first)} as a program: options go before --`,misplaced&&misplaced.program.length>0?(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.
+selfWords)(),"run",...misplaced.options,"--",...misplaced.program]):(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"run","--help"]))}
+function requireProgram(name,cwd){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?
+`no executable file of that name (looked from ${cwd})`:`it is not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{
+argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave \
+--pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":");const found=folders.filter(folder=>folder.
+startsWith("/")).map(folder=>(0,import_chunk_RWPWOFIF.findProgram)(`${folder}/bash`,"/"));return found.find(file=>file!==void 0)}async function hasOption(program){
+const{runTool}=await Promise.resolve().then(()=>load("./tool-AIBLIURO.js"));const args=["-o","pipefail","-c",":"];const environment=(0,import_chunk_IYTRN2OE.toolEnvironment)();
+const timeoutMs=import_chunk_HPS4WFBD.limits.probe.default;const answer=await runTool({program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_HPS4WFBD.probeBytes});
+return answer.code===0}async function makeRunPart(input,cwd){checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text(
+"log")];const part={success_exit:input.count("success-exit")??0,keep_children:input.has("keep-children")||input.has("status-cmd"),...(0,import_chunk_HDKQPZKU.pathsBefore)(
+{results:input.texts("result"),successFiles:input.texts("success-file")},cwd),log:log===void 0?null:(0,import_chunk_HDKQPZKU.requireLogPath)(log,cwd),expect_ms:input.
+duration("expect")??null,...checkpoints,sample_ms:Math.min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(
+input,"probe"),probe_ms:input.durationOrDefault("probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await programOf(input,
+cwd),...part}}function limitWarnings({expect_ms},deadlineMs){if(typeof expect_ms!=="number"||expect_ms<deadlineMs)return[];const message=`--expect ${(0,import_chunk_SBRRC2LY.
+formatDuration)(expect_ms)} is not below the hard limit of ${(0,import_chunk_SBRRC2LY.formatDuration)(deadlineMs)}: the job is ended before it can be called lat\
+e`;return[{code:"expect_beyond_limit",message}]}function checkpointsOf(text){const{checkpoint,checkpointAuto}=import_chunk_HPS4WFBD.limits;if(text===void 0)return{
+checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);if(!auto)return{checkpoint_ms:(0,import_chunk_SBRRC2LY.parseDuration)(text,"--checkp\
+oint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:(0,import_chunk_SBRRC2LY.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);
+const short=Math.ceil(long/import_chunk_HPS4WFBD.autoShare);return{checkpoint_ms:short*import_chunk_HPS4WFBD.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){
+const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd","identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&
+!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"\
+it is an option of that shell",identity:"only that command can name the task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"\
+there is no probe to be bounded"};function lineOf(input,name){const line=input.text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`,help());requireSize(name,line,import_chunk_HPS4WFBD.shellLineBytes);return line}function identityOf(input){
+const text=input.text("identity");if(text===void 0)return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take -\
+-identity ${JSON.stringify(text)}: allowed is one line that names one task`,help());requireSize("identity",text,import_chunk_HPS4WFBD.identityBytes);return text}
+function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ --${name} of ${size} bytes: at most ${limit} are allowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),
+"run","--help"])}
+
+},
 "./chunk-N263NSQQ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTool:()=>runTool});module.exports=stdin_exports;var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_HPS4WFBD=load(
 "./chunk-HPS4WFBD.js");var import_node_child_process=require("node:child_process");var script='trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$\
@@ -2166,51 +2068,6 @@ live,isPastTimer:false}:{id:other,live,isPastTimer:true}}function requireLatest(
 return id;const fault=(0,import_chunk_HCKID2IT.noFolderFault)(root,what);if(fault)throw fault;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.
 FaultError("unknown_job",`cannot find ${what}${whose} in the state folder ${root.folder}`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),
 "status",...root.option]))}
-
-},
-"./chunk-NLEGJGSP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{Sampler:()=>Sampler,countDescendants:()=>countDescendants,cpuOf:()=>cpuOf,isBusy:()=>isBusy,measureTree:()=>measureTree,
-noteTrouble:()=>noteTrouble,ownRows:()=>ownRows,stillnessOf:()=>stillnessOf});module.exports=stdin_exports;var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
-var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
-var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function measureTree(tree){const own=ownRows(tree);return{
-cpu:cpuOf(own),descendants:own.filter(row=>row.pid!==tree.child&&!(0,import_chunk_5Z3IZCRM.isDeadState)(row.state)).length}}function ownRows(tree){const rows=(0,
-import_chunk_F2OWPB3Z.findRows)({...tree,reach:"all"},()=>true);tree.known=new Map(rows.map(row=>[row.pid,row.start]));const others=(0,import_chunk_F2OWPB3Z.findProbes)(
-rows);for(const pid of(0,import_chunk_F2OWPB3Z.withBelow)(rows,new Set(rows.filter(row=>isShimsOwn(row,tree)).map(row=>row.pid))))others.add(pid);return rows.filter(
-row=>!others.has(row.pid))}function cpuOf(rows){return import_chunk_5Z3IZCRM.hasCpu?rows.map(cpuRowOf):null}function isShimsOwn(row,tree){return tree.child!==null&&
-tree.session!==null&&row.parent===tree.session&&row.pid!==tree.child}function cpuRowOf({pid,start,parent,cpu,waited}){return{pid,start,parent,ownMs:cpu*import_chunk_5Z3IZCRM.
-tickMs,waitedMs:waited*import_chunk_5Z3IZCRM.tickMs}}function noteTrouble(paths,error){try{if((0,import_chunk_S7M4UBSY.exists)(paths.folder))(0,import_chunk_PGEWSQPR.
-appendText)(paths.workerLog,`cannot judge: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error))}
-`)}catch{}}var emptyBooks={rows:new Map,owed:new Map};function cpuSince(before,now){const rows=new Map(now.map(row=>[row.pid,row]));const isThere=({pid,start})=>rows.
-get(pid)?.start===start;const fresh=new Map;for(const row of before.rows.values()){if(isThere(row))continue;const heir=heirOf(row);if(heir!==void 0)fresh.set(heir,
-(fresh.get(heir)??0)+row.ownMs+row.waitedMs)}let usedMs=0;const owed=new Map;for(const row of now){const earlier=before.rows.get(row.pid);const known=earlier?.start===
-row.start?earlier:void 0;usedMs+=Math.max(0,row.ownMs-(known?.ownMs??0));const came=Math.max(0,row.waitedMs-(known?.waitedMs??0));const[old,due]=[known?before.owed.
-get(row.pid)??0:0,fresh.get(row.pid)??0];usedMs+=Math.max(0,came-old-due);const left=Math.min(due,Math.max(0,old+due-came));if(left>0)owed.set(row.pid,left)}return{
-usedMs,books:{rows,owed}};function heirOf(row){const seen=new Set;for(let parent=before.rows.get(row.parent);parent;parent=before.rows.get(parent.parent)){if(isThere(
-parent))return parent.pid;if(seen.has(parent.pid))return void 0;seen.add(parent.pid)}return void 0}}var Sampler=class{options;books;sizes;results;log;lastMs;sum=nothing;pending;disarm=()=>void 0;isStopped=false;constructor(options){
-this.options=options;const{baseline}=options;this.books=baseline?emptyBooks:null;this.sizes=baseline?{stdout:0,stderr:0}:null;this.results=new Map(baseline?.results??
-[]);this.lastMs=options.fromMs;if(baseline)this.arm();else void this.sample().finally(()=>this.arm())}async take(){await this.pending;await this.sample();this.arm();
-const{sum:sum2}=this;this.sum=nothing;return sum2}stop(){this.isStopped=true;this.disarm()}arm(){this.disarm();if(this.isStopped)return;const{clock,everyMs}=this.
-options;this.disarm=clock.at(clock.monotonicMs()+everyMs,()=>{void this.sample().finally(()=>this.arm())})}sample(){this.pending??=this.lookOnce().catch(this.options.
-onError).finally(()=>{this.pending=void 0});return this.pending}async lookOnce(){const look=await this.options.look();if(this.isStopped)return;const now=this.options.
-clock.monotonicMs();const activity={spanMs:Math.max(0,now-this.lastMs),...this.cpuOf(look),...this.outputOf(look),hasLog:look.log!==void 0&&this.log!==void 0&&isOther(
-this.log,look.log),descendants:look.usage.descendants,changed:this.changedOf(look)};if(look.log!==void 0)this.log=look.log;this.lastMs=now;this.sum=add(this.sum,
-activity);this.options.onSample?.(activity,now)}cpuOf({usage}){if(usage.cpu===null)return{cpuMs:null};const isFirst=this.books===null;const{usedMs,books}=cpuSince(
-this.books??emptyBooks,usage.cpu);this.books=books;return{cpuMs:isFirst?0:usedMs}}outputOf({stdout,stderr}){const before=this.sizes??{stdout,stderr};this.sizes=
-{stdout,stderr};return{hasOutput:stdout!==before.stdout||stderr!==before.stderr,outputBytes:Math.max(0,stdout-before.stdout)+Math.max(0,stderr-before.stderr)}}changedOf({
-results}){const changed=[];for(const[path,facts]of results){const before=this.results.get(path);this.results.set(path,facts);if(before!==void 0&&isOther(before,
-facts))changed.push(path)}return changed}};var nothing={spanMs:0,cpuMs:0,hasOutput:false,outputBytes:0,hasLog:false,descendants:0,changed:[]};function add(one,two){
-return{spanMs:one.spanMs+two.spanMs,cpuMs:one.cpuMs===null||two.cpuMs===null?null:one.cpuMs+two.cpuMs,hasOutput:one.hasOutput||two.hasOutput,outputBytes:one.outputBytes+
-two.outputBytes,hasLog:one.hasLog||two.hasLog,descendants:Math.max(one.descendants,two.descendants),changed:[...new Set([...one.changed,...two.changed])]}}function isOther(before,now){
-if(before===null||now===null)return before!==now;return before.size!==now.size||before.modified_ms!==now.modified_ms||before.inode!==now.inode}function stillnessOf(window){
-const spanMs=sum(window.map(one=>one.spanMs));const cpuMs=window.some(one=>one.cpuMs===null)?null:sum(window.map(one=>one.cpuMs??0));const hasOutput=window.some(
-one=>one.hasOutput);const hasLog=window.some(one=>one.hasLog);const descendants=Math.max(0,...window.map(one=>one.descendants));const output=hasOutput?`${(0,import_chunk_TFEMYLSK.
-formatSize)(sum(window.map(one=>one.outputBytes)))} of output`:"no output";const figures=[cpuWords(cpuMs,spanMs),output,...hasLog?["its log changed"]:[],countDescendants(
-descendants)].join(", ");const facts={descendants,words:figures};if(isBusy(cpuMs,spanMs)||hasOutput||hasLog)return{kind:"working",...facts};if(cpuMs===null)return{
-kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_HPS4WFBD.
-idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){if(cpuMs===null)return"\
-CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)} of CPU (${percent<
-10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}
 
 },
 "./chunk-NOXSBKMC.js": function (module, exports) {
@@ -2673,28 +2530,6 @@ var backends=[agy,claude,codex,gemini,opencode,pi,qwen,copilot,cursor,custom];va
 find(backend=>backend.id===id)}function hostMarkers(){return backends.flatMap(backend=>[...backend.hostMarkers])}
 
 },
-"./chunk-NPTTVLI2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
-module.exports=stdin_exports;var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
-ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-U5SVRF7H.js"))).startOwedNotice(
-view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_D67XVZNW.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
-root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_D67XVZNW.conditionOf)(view))}function mayOweNotice({spec,
-state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_D67XVZNW.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
-import_chunk_D67XVZNW.inspect)(root,id);const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
-return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-KQTQI5JA.js"));await settleJob(view,now2=>isSettleable(
-(0,import_chunk_D67XVZNW.conditionOf)(now2)),isStrict);const now=(0,import_chunk_D67XVZNW.inspect)(root,id);return nobodyComes.includes((0,import_chunk_D67XVZNW.
-conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
-()=>load("./may-act-QC5ECP54.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
-spec:null,damage,state:(0,import_chunk_35TRZJLG.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
-damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_D67XVZNW.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
-resolve().then(()=>load("./attach-5JPMXEA2.js"));await attachWorker(view,isDue);return(0,import_chunk_D67XVZNW.inspect)(root,id)}function dropMarker(view){if(!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
-marker)}catch{}}function isHung(view){if((0,import_chunk_D67XVZNW.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
-leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_HPS4WFBD.leaseStaleMs}
-
-},
 "./chunk-NVPF5LEY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{FaultError:()=>FaultError,errnoOf:()=>errnoOf,messageOf:()=>messageOf,usageError:()=>usageError});module.exports=stdin_exports;
 var FaultError=class extends Error{code;next;constructor(code,message,next=null){super(message);this.name="FaultError";this.code=code;this.next=next}};function usageError(message,next=null){
@@ -2714,39 +2549,6 @@ const end=()=>{if(!done)onEnd();done=true};socket.on("error",end).on("end",end).
 let fd;try{fd=(0,import_node_fs.openSync)(file,mode|flags)}catch(error){if(["ENOENT","ENOTDIR","ELOOP","ENXIO","EACCES","EROFS","EPERM"].includes((0,import_chunk_NVPF5LEY.
 errnoOf)(error)??""))return void 0;throw error}if((0,import_node_fs.fstatSync)(fd).isFIFO())return fd;(0,import_node_fs.closeSync)(fd);return void 0}function isFifo(file){
 const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===void 0)return false;(0,import_node_fs.closeSync)(fd);return true}
-
-},
-"./chunk-P6MSNBTG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load(
-"./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_7CVCICVC=load(
-"./chunk-7CVCICVC.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_APIILWNY=load(
-"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_7CVCICVC.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_46T43WWK.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_D67XVZNW.isEnded)(state)?null:`${seen.health}${seen.reason?` (${seen.
-reason})`:""}`],["queue",(0,import_chunk_22LWLGDW.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,import_chunk_D67XVZNW.isEnded)(state)?
-null:(0,import_chunk_22LWLGDW.progressLine)(view)],["watch",(0,import_chunk_22LWLGDW.watchLine)(view)],["hand-back",(0,import_chunk_22LWLGDW.handbackLine)(view)],
-["notify",(0,import_chunk_6TQJ6FPC.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.message)}`:
-null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_46T43WWK.timeOf)(view)}${ended===null?"":
-`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_46T43WWK.ownerOf)(view):null],["backend",agentOf(view)],["\
-due",spec?.timer?(0,import_chunk_Z6IJVKG2.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["wha\
-t",(0,import_chunk_AKN4DB5J.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
-"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
-...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
-join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_D67XVZNW.isEnded)(state)?`${(0,import_chunk_APIILWNY.
-oneLine)(identity)}: ${(0,import_chunk_APIILWNY.taskWords)(state)}`:(0,import_chunk_APIILWNY.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_D67XVZNW.
-isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
-/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_D67XVZNW.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
-return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_35TRZJLG.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
-const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
-odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
-import_chunk_ANJXVAR2.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_D67XVZNW.isEnded)(
-state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_7CVCICVC.progressOf)(
-view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
-plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
-status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
 
 },
 "./chunk-PGEWSQPR.js": function (module, exports) {
@@ -2789,6 +2591,67 @@ openSync)(file,import_node_fs.constants.O_WRONLY|import_node_fs.constants.O_NOFO
 from(text),0,null,offset)}finally{(0,import_node_fs.closeSync)(fd)}}function closeFile(fd){(0,import_node_fs.closeSync)(fd)}
 
 },
+"./chunk-PPVDJ4TX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_HPS4WFBD.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_D67XVZNW.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_ZL4VY4O5.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_ZL4VY4O5.
+livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_ZL4VY4O5.
+watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
+{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
+evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
+var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
+1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
+throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_D67XVZNW.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
+monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
+view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_D67XVZNW.isEnded)(view.state)||told.signal.aborted||
+told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
+told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
+pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
+0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
+const isArmed=(0,import_chunk_D67XVZNW.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_OLD5VJ7N.
+watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
+()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
+monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
+view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
+monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
+length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_D67XVZNW.
+isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_D67XVZNW.conditionOf)(
+view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_5Z3IZCRM.
+sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
+1e3,untilDue(view)+import_chunk_D67XVZNW.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_IDC76GR5.
+instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
+import_chunk_WZATSA2X.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
+(0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
+e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_ZKTYHV7J.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
+wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
+ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){return this.isForHealth&&(0,import_chunk_ZL4VY4O5.
+findStopped)(view)!==void 0!==(this.known==="worker_stopped")}lookAtEvents(){this.scan.read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.
+max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.
+choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){if(!this.isForHealth)return void 0;const seen=(0,import_chunk_ZL4VY4O5.monitorAttention)(
+view,(0,import_chunk_D67XVZNW.conditionOf)(view));const isNew=seen!==void 0&&seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;
+this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"at\
+tention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.
+WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;
+const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(
+()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;let ended=0;await Promise.all(ids.map(async id=>{const watch=options.
+until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,
+until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{
+watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_D67XVZNW.isEnded)(view.state))ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(
+beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.
+get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,import_chunk_VQZH6OHM.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,
+isGiven:false})}
+
+},
 "./chunk-PZGY5XKU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findCgroup:()=>findCgroup,listCgroup:()=>listCgroup,makeCgroup:()=>makeCgroup,removeCgroup:()=>removeCgroup});module.
 exports=stdin_exports;var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("no\
@@ -2806,67 +2669,6 @@ join(folder,name)))]}function ownCgroup(){const mount=mountPoint();const line=re
 void 0||line===void 0?void 0:import_node_path.default.join(mount,line.slice(3))}function mountPoint(){const line=readOrEmpty("/proc/self/mounts").split("\n").find(
 one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowMount(folder){const mount=mountPoint();return mount!==void 0&&import_node_path.default.
 resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
-
-},
-"./chunk-RB24HEYU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{limitWarnings:()=>limitWarnings,makeRunPart:()=>makeRunPart,requireProgram:()=>requireProgram,runOptions:()=>runOptions});
-module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_HDKQPZKU=load(
-"./chunk-HDKQPZKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var runOptions={timeout:{kind:"\
-duration",value:"D",range:import_chunk_HPS4WFBD.limits.runTimeout,help:"hard limit, counted from launch, with --max-live from its turn (default 24h, at most 30d\
-)"},deadline:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.runTimeout,help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.
-limits.runKillGrace,help:"time between TERM and KILL (default 30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"\
-give the one word after -- to /bin/sh -c"},pipefail:{kind:"flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"\
-N",range:{default:0,min:0,max:255},help:"the exit code that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this fi\
-le is new or changed at the end; may be repeated"},result:{kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"tex\
-t",value:"PATH",help:"the command's own log; its last 50 lines are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.expect,
-help:"expected duration; later asks for attention"},"checkpoint-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); a hang is \
-told after about two, so for a night take 10m to 30m or auto; auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%"},"sample-eve\
-ry":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.sample,help:"look at its CPU, output and result paths this often (default 60s, at most the int\
-erval above)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object: completed, total, phase, status, eta_seco\
-nds, message (all optional, no other names)"},"probe-timeout":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.probe,help:"bound of one probe (defa\
-ult 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{
-kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.optInLimit,help:"end it when nothing happened for that long: no output, no CPU, no change of a resu\
-lt path"},...import_chunk_DHPTGOEL.onStallOption,"status-cmd":{kind:"text",value:"LINE",help:"for a launcher that detaches: shell line that prints {identity, st\
-atus, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",
-range:import_chunk_HPS4WFBD.limits.maxOutput,help:"cap of each output file on disk (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that\
- the command left behind"},...import_chunk_DHPTGOEL.launchOptions};async function programOf(input,cwd){const words=input.rest??[];checkFirst(words);if(input.has(
-"shell")){if(words.length!==1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as one \
-word after --`);return shellOf(words[0],input.has("pipefail"))}const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function checkFirst(words){
-const[first=""]=words;if(!first.startsWith("--"))return;const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)(runOptions,words);throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(first)} as a program: options go before --`,misplaced&&misplaced.program.length>0?(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.
-selfWords)(),"run",...misplaced.options,"--",...misplaced.program]):(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"run","--help"]))}
-function requireProgram(name,cwd){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?
-`no executable file of that name (looked from ${cwd})`:`it is not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{
-argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave \
---pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":");const found=folders.filter(folder=>folder.
-startsWith("/")).map(folder=>(0,import_chunk_RWPWOFIF.findProgram)(`${folder}/bash`,"/"));return found.find(file=>file!==void 0)}async function hasOption(program){
-const{runTool}=await Promise.resolve().then(()=>load("./tool-AIBLIURO.js"));const args=["-o","pipefail","-c",":"];const environment=(0,import_chunk_IYTRN2OE.toolEnvironment)();
-const timeoutMs=import_chunk_HPS4WFBD.limits.probe.default;const answer=await runTool({program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_HPS4WFBD.probeBytes});
-return answer.code===0}async function makeRunPart(input,cwd){checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text(
-"log")];const part={success_exit:input.count("success-exit")??0,keep_children:input.has("keep-children")||input.has("status-cmd"),...(0,import_chunk_HDKQPZKU.pathsBefore)(
-{results:input.texts("result"),successFiles:input.texts("success-file")},cwd),log:log===void 0?null:(0,import_chunk_HDKQPZKU.requireLogPath)(log,cwd),expect_ms:input.
-duration("expect")??null,...checkpoints,sample_ms:Math.min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(
-input,"probe"),probe_ms:input.durationOrDefault("probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await programOf(input,
-cwd),...part}}function limitWarnings({expect_ms},deadlineMs){if(typeof expect_ms!=="number"||expect_ms<deadlineMs)return[];const message=`--expect ${(0,import_chunk_UNGYPAP3.
-formatDuration)(expect_ms)} is not below the hard limit of ${(0,import_chunk_UNGYPAP3.formatDuration)(deadlineMs)}: the job is ended before it can be called lat\
-e`;return[{code:"expect_beyond_limit",message}]}function checkpointsOf(text){const{checkpoint,checkpointAuto}=import_chunk_HPS4WFBD.limits;if(text===void 0)return{
-checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);if(!auto)return{checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkp\
-oint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:(0,import_chunk_UNGYPAP3.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);
-const short=Math.ceil(long/import_chunk_HPS4WFBD.autoShare);return{checkpoint_ms:short*import_chunk_HPS4WFBD.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){
-const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd","identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&
-!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"\
-it is an option of that shell",identity:"only that command can name the task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"\
-there is no probe to be bounded"};function lineOf(input,name){const line=input.text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`,help());requireSize(name,line,import_chunk_HPS4WFBD.shellLineBytes);return line}function identityOf(input){
-const text=input.text("identity");if(text===void 0)return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take -\
--identity ${JSON.stringify(text)}: allowed is one line that names one task`,help());requireSize("identity",text,import_chunk_HPS4WFBD.identityBytes);return text}
-function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- --${name} of ${size} bytes: at most ${limit} are allowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),
-"run","--help"])}
 
 },
 "./chunk-RWPWOFIF.js": function (module, exports) {
@@ -2904,6 +2706,31 @@ try{(0,import_node_fs.rmdirSync)(folder);return true}catch{return false}}functio
 function touch(file,atMs){try{(0,import_node_fs.utimesSync)(file,atMs/1e3,atMs/1e3);return true}catch(error){if(["ENOENT","ENOTDIR"].includes((0,import_chunk_NVPF5LEY.
 errnoOf)(error)??""))return false;throw error}}function cutFile(file,length){(0,import_node_fs.truncateSync)(file,length)}function isAllowed(target,mode){try{(0,
 import_node_fs.accessSync)(target,mode);return true}catch{return false}}
+
+},
+"./chunk-SBRRC2LY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
+{"node_modules/ms/index.js"(exports2,module2){var s=1e3;var m=s*60;var h=m*60;var d=h*24;var w=d*7;var y=d*365.25;module2.exports=function(val,options){options=
+options||{};var type=typeof val;if(type==="string"&&val.length>0){return parse(val)}else if(type==="number"&&isFinite(val)){return options.long?fmtLong(val):fmtShort(
+val)}throw new Error("val is not a non-empty string or a valid number. val="+JSON.stringify(val))};function parse(str){str=String(str);if(str.length>100){return}
+var match=/^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(str);if(!match){
+return}var n=parseFloat(match[1]);var type=(match[2]||"ms").toLowerCase();switch(type){case"years":case"year":case"yrs":case"yr":case"y":return n*y;case"weeks":case"\
+week":case"w":return n*w;case"days":case"day":case"d":return n*d;case"hours":case"hour":case"hrs":case"hr":case"h":return n*h;case"minutes":case"minute":case"mi\
+ns":case"min":case"m":return n*m;case"seconds":case"second":case"secs":case"sec":case"s":return n*s;case"milliseconds":case"millisecond":case"msecs":case"msec":case"\
+ms":return n;default:return void 0}}function fmtShort(ms2){var msAbs=Math.abs(ms2);if(msAbs>=d){return Math.round(ms2/d)+"d"}if(msAbs>=h){return Math.round(ms2/
+h)+"h"}if(msAbs>=m){return Math.round(ms2/m)+"m"}if(msAbs>=s){return Math.round(ms2/s)+"s"}return ms2+"ms"}function fmtLong(ms2){var msAbs=Math.abs(ms2);if(msAbs>=
+d){return plural(ms2,msAbs,d,"day")}if(msAbs>=h){return plural(ms2,msAbs,h,"hour")}if(msAbs>=m){return plural(ms2,msAbs,m,"minute")}if(msAbs>=s){return plural(ms2,
+msAbs,s,"second")}return ms2+" ms"}function plural(ms2,msAbs,n,name){var isPlural=msAbs>=n*1.5;return Math.round(ms2/n)+" "+name+(isPlural?"s":"")}}});var import_ms=(0,
+import_chunk_JSBRDJBE.__toESM)(require_ms(),1);var whole=/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;var part=/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;function parseDuration(text,option,range){
+const upTo=range.max>=Number.MAX_SAFE_INTEGER?"on":`to ${formatDuration(range.max)}`;const allowed=`allowed: ${formatDuration(range.min)} ${upTo}, written like \
+90s, 10m, 1h30m or 250ms`;if(!whole.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+let total=0;for(const[piece]of text.matchAll(part))total+=(0,import_ms.default)(piece);total=Math.round(total);if(!(total>=range.min&&total<=range.max)){throw(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`)}return total}function formatDuration(value){if(value<1e3)return`${Math.
+round(value)}ms`;if(value<6e4)return`${trim(value/1e3)}s`;const units=[["d",864e5],["h",36e5],["m",6e4],["s",1e3]];let rest=Math.round(value/1e3)*1e3;let text="";
+for(const[unit,size]of units){if(unit==="d"&&rest<2*size)continue;const count=Math.floor(rest/size);rest-=count*size;if(count>0)text+=`${count}${unit}`}return text}
+function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(seconds<60)return`${seconds}s`;if(seconds<3600)return`${Math.floor(seconds/60)}m`;return seconds<
+2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
 
 },
 "./chunk-ST5INGPI.js": function (module, exports) {
@@ -3018,29 +2845,127 @@ exists)(paths.folder))return"gone";const spec=(0,import_chunk_IDC76GR5.readSpec)
 readState)(paths);return{owner:spec.value.owner,isOver:state.kind==="ok"&&(0,import_chunk_D67XVZNW.isEnded)(state.value)}}
 
 },
-"./chunk-UNGYPAP3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
-{"../../main/node_modules/ms/index.js"(exports2,module2){var s=1e3;var m=s*60;var h=m*60;var d=h*24;var w=d*7;var y=d*365.25;module2.exports=function(val,options){
-options=options||{};var type=typeof val;if(type==="string"&&val.length>0){return parse(val)}else if(type==="number"&&isFinite(val)){return options.long?fmtLong(
-val):fmtShort(val)}throw new Error("val is not a non-empty string or a valid number. val="+JSON.stringify(val))};function parse(str){str=String(str);if(str.length>
-100){return}var match=/^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(str);
-if(!match){return}var n=parseFloat(match[1]);var type=(match[2]||"ms").toLowerCase();switch(type){case"years":case"year":case"yrs":case"yr":case"y":return n*y;case"\
-weeks":case"week":case"w":return n*w;case"days":case"day":case"d":return n*d;case"hours":case"hour":case"hrs":case"hr":case"h":return n*h;case"minutes":case"min\
-ute":case"mins":case"min":case"m":return n*m;case"seconds":case"second":case"secs":case"sec":case"s":return n*s;case"milliseconds":case"millisecond":case"msecs":case"\
-msec":case"ms":return n;default:return void 0}}function fmtShort(ms2){var msAbs=Math.abs(ms2);if(msAbs>=d){return Math.round(ms2/d)+"d"}if(msAbs>=h){return Math.
-round(ms2/h)+"h"}if(msAbs>=m){return Math.round(ms2/m)+"m"}if(msAbs>=s){return Math.round(ms2/s)+"s"}return ms2+"ms"}function fmtLong(ms2){var msAbs=Math.abs(ms2);
-if(msAbs>=d){return plural(ms2,msAbs,d,"day")}if(msAbs>=h){return plural(ms2,msAbs,h,"hour")}if(msAbs>=m){return plural(ms2,msAbs,m,"minute")}if(msAbs>=s){return plural(
-ms2,msAbs,s,"second")}return ms2+" ms"}function plural(ms2,msAbs,n,name){var isPlural=msAbs>=n*1.5;return Math.round(ms2/n)+" "+name+(isPlural?"s":"")}}});var import_ms=(0,
-import_chunk_JSBRDJBE.__toESM)(require_ms(),1);var whole=/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;var part=/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;function parseDuration(text,option,range){
-const upTo=range.max>=Number.MAX_SAFE_INTEGER?"on":`to ${formatDuration(range.max)}`;const allowed=`allowed: ${formatDuration(range.min)} ${upTo}, written like \
-90s, 10m, 1h30m or 250ms`;if(!whole.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-let total=0;for(const[piece]of text.matchAll(part))total+=(0,import_ms.default)(piece);total=Math.round(total);if(!(total>=range.min&&total<=range.max)){throw(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`)}return total}function formatDuration(value){if(value<1e3)return`${Math.
-round(value)}ms`;if(value<6e4)return`${trim(value/1e3)}s`;const units=[["d",864e5],["h",36e5],["m",6e4],["s",1e3]];let rest=Math.round(value/1e3)*1e3;let text="";
-for(const[unit,size]of units){if(unit==="d"&&rest<2*size)continue;const count=Math.floor(rest/size);rest-=count*size;if(count>0)text+=`${count}${unit}`}return text}
-function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(seconds<60)return`${seconds}s`;if(seconds<3600)return`${Math.floor(seconds/60)}m`;return seconds<
-2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
+"./chunk-TPJYJ53I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{Sampler:()=>Sampler,countDescendants:()=>countDescendants,cpuOf:()=>cpuOf,isBusy:()=>isBusy,measureTree:()=>measureTree,
+noteTrouble:()=>noteTrouble,ownRows:()=>ownRows,stillnessOf:()=>stillnessOf});module.exports=stdin_exports;var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
+var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function measureTree(tree){const own=ownRows(tree);return{
+cpu:cpuOf(own),descendants:own.filter(row=>row.pid!==tree.child&&!(0,import_chunk_5Z3IZCRM.isDeadState)(row.state)).length}}function ownRows(tree){const rows=(0,
+import_chunk_F2OWPB3Z.findRows)({...tree,reach:"all"},()=>true);tree.known=new Map(rows.map(row=>[row.pid,row.start]));const others=(0,import_chunk_F2OWPB3Z.findProbes)(
+rows);for(const pid of(0,import_chunk_F2OWPB3Z.withBelow)(rows,new Set(rows.filter(row=>isShimsOwn(row,tree)).map(row=>row.pid))))others.add(pid);return rows.filter(
+row=>!others.has(row.pid))}function cpuOf(rows){return import_chunk_5Z3IZCRM.hasCpu?rows.map(cpuRowOf):null}function isShimsOwn(row,tree){return tree.child!==null&&
+tree.session!==null&&row.parent===tree.session&&row.pid!==tree.child}function cpuRowOf({pid,start,parent,cpu,waited}){return{pid,start,parent,ownMs:cpu*import_chunk_5Z3IZCRM.
+tickMs,waitedMs:waited*import_chunk_5Z3IZCRM.tickMs}}function noteTrouble(paths,error){try{if((0,import_chunk_S7M4UBSY.exists)(paths.folder))(0,import_chunk_PGEWSQPR.
+appendText)(paths.workerLog,`cannot judge: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error))}
+`)}catch{}}var emptyBooks={rows:new Map,owed:new Map};function cpuSince(before,now){const rows=new Map(now.map(row=>[row.pid,row]));const isThere=({pid,start})=>rows.
+get(pid)?.start===start;const fresh=new Map;for(const row of before.rows.values()){if(isThere(row))continue;const heir=heirOf(row);if(heir!==void 0)fresh.set(heir,
+(fresh.get(heir)??0)+row.ownMs+row.waitedMs)}let usedMs=0;const owed=new Map;for(const row of now){const earlier=before.rows.get(row.pid);const known=earlier?.start===
+row.start?earlier:void 0;usedMs+=Math.max(0,row.ownMs-(known?.ownMs??0));const came=Math.max(0,row.waitedMs-(known?.waitedMs??0));const[old,due]=[known?before.owed.
+get(row.pid)??0:0,fresh.get(row.pid)??0];usedMs+=Math.max(0,came-old-due);const left=Math.min(due,Math.max(0,old+due-came));if(left>0)owed.set(row.pid,left)}return{
+usedMs,books:{rows,owed}};function heirOf(row){const seen=new Set;for(let parent=before.rows.get(row.parent);parent;parent=before.rows.get(parent.parent)){if(isThere(
+parent))return parent.pid;if(seen.has(parent.pid))return void 0;seen.add(parent.pid)}return void 0}}var Sampler=class{options;books;sizes;results;log;lastMs;sum=nothing;pending;disarm=()=>void 0;isStopped=false;constructor(options){
+this.options=options;const{baseline}=options;this.books=baseline?emptyBooks:null;this.sizes=baseline?{stdout:0,stderr:0}:null;this.results=new Map(baseline?.results??
+[]);this.lastMs=options.fromMs;if(baseline)this.arm();else void this.sample().finally(()=>this.arm())}async take(){await this.pending;await this.sample();this.arm();
+const{sum:sum2}=this;this.sum=nothing;return sum2}stop(){this.isStopped=true;this.disarm()}arm(){this.disarm();if(this.isStopped)return;const{clock,everyMs}=this.
+options;this.disarm=clock.at(clock.monotonicMs()+everyMs,()=>{void this.sample().finally(()=>this.arm())})}sample(){this.pending??=this.lookOnce().catch(this.options.
+onError).finally(()=>{this.pending=void 0});return this.pending}async lookOnce(){const look=await this.options.look();if(this.isStopped)return;const now=this.options.
+clock.monotonicMs();const activity={spanMs:Math.max(0,now-this.lastMs),...this.cpuOf(look),...this.outputOf(look),hasLog:look.log!==void 0&&this.log!==void 0&&isOther(
+this.log,look.log),descendants:look.usage.descendants,changed:this.changedOf(look)};if(look.log!==void 0)this.log=look.log;this.lastMs=now;this.sum=add(this.sum,
+activity);this.options.onSample?.(activity,now)}cpuOf({usage}){if(usage.cpu===null)return{cpuMs:null};const isFirst=this.books===null;const{usedMs,books}=cpuSince(
+this.books??emptyBooks,usage.cpu);this.books=books;return{cpuMs:isFirst?0:usedMs}}outputOf({stdout,stderr}){const before=this.sizes??{stdout,stderr};this.sizes=
+{stdout,stderr};return{hasOutput:stdout!==before.stdout||stderr!==before.stderr,outputBytes:Math.max(0,stdout-before.stdout)+Math.max(0,stderr-before.stderr)}}changedOf({
+results}){const changed=[];for(const[path,facts]of results){const before=this.results.get(path);this.results.set(path,facts);if(before!==void 0&&isOther(before,
+facts))changed.push(path)}return changed}};var nothing={spanMs:0,cpuMs:0,hasOutput:false,outputBytes:0,hasLog:false,descendants:0,changed:[]};function add(one,two){
+return{spanMs:one.spanMs+two.spanMs,cpuMs:one.cpuMs===null||two.cpuMs===null?null:one.cpuMs+two.cpuMs,hasOutput:one.hasOutput||two.hasOutput,outputBytes:one.outputBytes+
+two.outputBytes,hasLog:one.hasLog||two.hasLog,descendants:Math.max(one.descendants,two.descendants),changed:[...new Set([...one.changed,...two.changed])]}}function isOther(before,now){
+if(before===null||now===null)return before!==now;return before.size!==now.size||before.modified_ms!==now.modified_ms||before.inode!==now.inode}function stillnessOf(window){
+const spanMs=sum(window.map(one=>one.spanMs));const cpuMs=window.some(one=>one.cpuMs===null)?null:sum(window.map(one=>one.cpuMs??0));const hasOutput=window.some(
+one=>one.hasOutput);const hasLog=window.some(one=>one.hasLog);const descendants=Math.max(0,...window.map(one=>one.descendants));const output=hasOutput?`${(0,import_chunk_TFEMYLSK.
+formatSize)(sum(window.map(one=>one.outputBytes)))} of output`:"no output";const figures=[cpuWords(cpuMs,spanMs),output,...hasLog?["its log changed"]:[],countDescendants(
+descendants)].join(", ");const facts={descendants,words:figures};if(isBusy(cpuMs,spanMs)||hasOutput||hasLog)return{kind:"working",...facts};if(cpuMs===null)return{
+kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_HPS4WFBD.
+idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){if(cpuMs===null)return"\
+CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_SBRRC2LY.formatDuration)(cpuMs)} of CPU (${percent<
+10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}
+
+},
+"./chunk-TZD4PNTQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./chunk-6MNXFWQK.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-6KO6OLQS.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
+ take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
+text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null}}function onStallOf(input){const text=input.text("on-stall");
+if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
+l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_HPS4WFBD.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
+-stall of ${size} bytes: at most ${import_chunk_HPS4WFBD.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
+!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
+n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
+checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
+import_chunk_6MNXFWQK.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
+isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-EJURB72F.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
+const collect=`collect: ${import_chunk_M5UIDYZS.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(launched),collect,
+...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,
+heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key\
+ had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}function specOf(root,id){const spec=(0,import_chunk_IDC76GR5.
+readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}function warningNotes(root,id){return warningsOf(root,id).
+map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))return void 0;const[{inspect},
+{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-2J4E35LD.js")),Promise.resolve().then(()=>load("./timer-facts-USZI7FLA.js"))]);
+const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.
+timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./\
+queue-note-YR2TNQ4Y.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
+root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);const commands={wait:import_chunk_M5UIDYZS.nextCommands.waitOn(id,specOf(root,id),root.option),
+observe:import_chunk_M5UIDYZS.nextCommands.observe(id,root.option),cancel:import_chunk_M5UIDYZS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
+id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
+facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
+next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
+`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
+
+`,notes}}
+
+},
+"./chunk-UOBKWXMH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_DVTKAFQX=load(
+"./chunk-DVTKAFQX.js");var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZL4VY4O5=load(
+"./chunk-ZL4VY4O5.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./chunk-BOPSRWHI.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.resolve().then(()=>load("./kleur-QGK\
+GKLIK.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state==="crashed"||state==="timed_out")return kleur.
+red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[head,...rows];const widths=widthsOf(
+{head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).join("  ").trimEnd();return(0,import_chunk_BOPSRWHI.
+cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.rows.every(row=>row[table.head.
+indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){if(neededBy(fitted,isEmpty(
+name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==at);if(at>=0)fitted={
+head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.min(atMostLast,
+widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(...[head,...rows].
+map(row=>(0,import_chunk_BOPSRWHI.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_BOPSRWHI.widthOf)(
+cell)))}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TIME","PROG\
+RESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;
+async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.
+isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??
+"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).
+join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_ZL4VY4O5.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));const{backend,profile,
+model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_542N2OXA.progressCells)(view,barWidth);const isLive=!(0,import_chunk_D67XVZNW.
+isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??
+(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.
+excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_DVTKAFQX.
+whatOf)(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function timeOf({state}){
+if(state.duration_ms!==null)return(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms);const age=(0,import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())??0;return(0,import_chunk_SBRRC2LY.formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_D67XVZNW.isEnded)(
+state)?(0,import_chunk_IDC76GR5.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.nowMs)()):null;return age===null?null:`${(0,import_chunk_SBRRC2LY.formatAge)(age)}\
+ ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(view.spec?.owner??"-"),16)}
 
 },
 "./chunk-V35MBVEX.js": function (module, exports) {
@@ -3089,38 +3014,45 @@ ours"),reviewDiff:at("review.diff"),started:at("started"),shimMark:at("started/s
 /active/${id}`}}function stagePath(root,id){return import_node_path2.default.join(root,"jobs",`.new-${id}`)}
 
 },
-"./chunk-VREZBAX2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-DIT5RBA4.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-LZ2VZXBQ.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-IALBDVI4.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-R5OLALIK.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-QRNBLFXX.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-PA7EPVFY.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-LUBZFCXI.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-VH6HJRL6.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-TGC5G4CY.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-5QPAM72A.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-PNWU4D4L.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-7DSXS23T.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-MIEUKK42.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-UFQQ5WHT.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-QZVWAVNI.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-6PRNAWUT.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-EB6QVIVC.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-LY4YSVV2.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-SMLAKTCR.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-I67B4ECH.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-MKWTRMTI.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-BB6BTGCP.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-2CKUTHL2.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+"./chunk-W54FLX7Y.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_PPVDJ4TX=load("./chunk-PPVDJ4TX.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
+const before=await beforeOf(root,id);if((0,import_chunk_D67XVZNW.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?
+"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_5Z3IZCRM.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),
+why:request.why})}
+`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_HPS4WFBD.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_PPVDJ4TX.
+waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
+view,result:(0,import_chunk_D67XVZNW.isEnded)(view.state)?"ended_before":"requested"}}async function beforeOf(root,id){const view=await(0,import_chunk_WZATSA2X.
+refreshUnasked)(root,id);return(0,import_chunk_D67XVZNW.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_WZATSA2X.refresh)(root,id)}function isOver(view){
+return(0,import_chunk_WZATSA2X.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_D67XVZNW.conditionOf)(view)==="over"}function askingMs({spec}){return spec?.
+run?.status_cmd?import_chunk_HPS4WFBD.taskStatusMs+import_chunk_HPS4WFBD.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.
+createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))
+throw error}}}function nudge(view){const engine=(0,import_chunk_35TRZJLG.findEngine)(view.spec?.engine??"")??import_chunk_35TRZJLG.defaultEngine;for(const identity of[
+view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
-"./chunk-XPFVDNEA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_A3YABYSL.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_A3YABYSL.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_6MNXFWQK.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_VQZH6OHM.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_A3YABYSL.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
+"./chunk-WZATSA2X.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
+module.exports=stdin_exports;var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
+ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-U5SVRF7H.js"))).startOwedNotice(
+view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_D67XVZNW.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
+root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_D67XVZNW.conditionOf)(view))}function mayOweNotice({spec,
+state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_D67XVZNW.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
+import_chunk_D67XVZNW.inspect)(root,id);const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
+return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-HDJT4X5U.js"));await settleJob(view,now2=>isSettleable(
+(0,import_chunk_D67XVZNW.conditionOf)(now2)),isStrict);const now=(0,import_chunk_D67XVZNW.inspect)(root,id);return nobodyComes.includes((0,import_chunk_D67XVZNW.
+conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
+()=>load("./may-act-QC5ECP54.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
+spec:null,damage,state:(0,import_chunk_35TRZJLG.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
+damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_D67XVZNW.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
+resolve().then(()=>load("./attach-5JPMXEA2.js"));await attachWorker(view,isDue);return(0,import_chunk_D67XVZNW.inspect)(root,id)}function dropMarker(view){if(!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
+marker)}catch{}}function isHung(view){if((0,import_chunk_D67XVZNW.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
+leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_HPS4WFBD.leaseStaleMs}
 
 },
 "./chunk-XSVLTRB3.js": function (module, exports) {
@@ -3129,97 +3061,19 @@ const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};con
 String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}
 
 },
-"./chunk-YBOHOBP4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_3JBU7YB7=load(
-"./chunk-3JBU7YB7.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_APIILWNY=load(
-"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_M5UIDYZS=load(
-"./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
-import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_HPS4WFBD.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.
-found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_APIILWNY.plainTail)((0,
-import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,
-note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({
-path,tail:tail2,note}){const name=(0,import_chunk_APIILWNY.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{
-text:`## Last lines of ${name}${note===null?"":` (${note})`}
-
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_M5UIDYZS.nextCommands.restart(spec.id,spec.
-state_option);if(state.watch?.watched_to_end)return`## Going on
-
-It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
-job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_3GM77A5D.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_M5UIDYZS.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
-return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
-error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
-er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
-import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
-const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
-y it out: ${(0,import_chunk_M5UIDYZS.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
-plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_M5UIDYZS.nextCommand)(spec.state_option,
-"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
-ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
- be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
-done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
-`;if(isPlain)return(0,import_chunk_PGEWSQPR.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
-import_chunk_ANJXVAR2.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_ANJXVAR2.readLogTail)(paths.error)}function makeReport(parts){const{
-spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
-reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
-filter(section=>section!=="").join("\n\n")}
-`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
-plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
-`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
-plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
-state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
-ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
-Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
-Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
-["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
-plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
-mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
-/\s+/g," "),import_chunk_HPS4WFBD.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
-null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
-state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_APIILWNY.runFacts)(parts),["Conversation",state.
-conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:wholeOutput(paths)],["What was told",
-spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function wholeOutput({output,error}){const there=[
-output,error].filter(import_chunk_S7M4UBSY.exists);return there.length===0?null:there.join(" and ")}function seenLast({evidence,polls,troubles,trouble}){const failed=troubles>
-0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,import_chunk_LXK2ZILE.plainText)(evidence)} (${polls}\
- attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.tools.slice(-5)){lines.push(`- ${call.
-name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_HPS4WFBD.excerptBytes)} [${call.status}\
-]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.tail)(text,import_chunk_HPS4WFBD.
-textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({spec,staff}){if(!staff?.
-changes)return"";const lines=["## Workspace","",(0,import_chunk_YVYGRP5I.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",`It worked in a worktr\
-ee of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_ST5INGPI.takeOverCommands)(spec.worktree,staff.changes))
-lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";return`## Decided \
-at launch for a stall
-
-${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_APIILWNY.logSection)(
-"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_APIILWNY.
-logSection)("Last output",paths.output)],(0,import_chunk_APIILWNY.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_IDC76GR5.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_35TRZJLG.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_JCD23OGW.openJournal)(paths,spec);if((0,import_chunk_D67XVZNW.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_3JBU7YB7.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
-end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
- no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
-spec}=job;const cancel=(0,import_chunk_IDC76GR5.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
-spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_3WHUXXCN.backendOf)(spec)?.answerFrom==="stdout"})));(0,
-import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,(0,import_chunk_YVYGRP5I.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
-import_chunk_JCD23OGW.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
-state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_YVYGRP5I.isTidy)(spec,state))for(const file of[paths.output,paths.
-snapshot])(0,import_chunk_PGEWSQPR.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
-answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_IDC76GR5.writeState)(paths,state);(0,import_chunk_PGEWSQPR.removeFile)(paths.marker);const passing=[paths.reserve,
-paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
-...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_PGEWSQPR.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_IDC76GR5.
-readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
-try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_PGEWSQPR.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
-QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
+"./chunk-Y7QHMPU2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,isChosen:()=>isChosen,isOwnedBy:()=>isOwnedBy,listViews:()=>listViews,tryView:()=>tryView});module.
+exports=stdin_exports;var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_HCKID2IT.listActive)(
+root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
+root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_HCKID2IT.listJobs)(root)){if(left===0)break;if(isLive.has(
+id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
+filter(view=>isChosen(view.spec,options)).sort(byLife)}function mayBeChosen(root,id,choice){if(choice.owner===null&&choice.kinds===null)return true;const spec=(0,
+import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.value,choice)}function isChosen(spec,{owner,
+kinds}){return isOwnedBy(spec,owner)&&(kinds===null||spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_D67XVZNW.isEnded)(
+a.state))-Number((0,import_chunk_D67XVZNW.isEnded)(b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_WZATSA2X.
+refresh,import_chunk_D67XVZNW.inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
 
 },
 "./chunk-YVYGRP5I.js": function (module, exports) {
@@ -3286,12 +3140,97 @@ import_chunk_PGEWSQPR.readJson)(import_node_path.default.join(folder,String(high
 "another process"}
 
 },
-"./chunk-Z6IJVKG2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./ch\
-unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./\
-chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(timer.message),import_chunk_HPS4WFBD.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
-0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
+"./chunk-ZE4KF4X3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_2SZOTDS2=load(
+"./chunk-2SZOTDS2.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_APIILWNY=load(
+"./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_3GM77A5D=load(
+"./chunk-3GM77A5D.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_M5UIDYZS=load(
+"./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
+import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_HPS4WFBD.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.
+found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_APIILWNY.plainTail)((0,
+import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,
+note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({
+path,tail:tail2,note}){const name=(0,import_chunk_APIILWNY.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{
+text:`## Last lines of ${name}${note===null?"":` (${note})`}
+
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_M5UIDYZS.nextCommands.restart(spec.id,spec.
+state_option);if(state.watch?.watched_to_end)return`## Going on
+
+It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
+job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_3GM77A5D.isContinuable)(paths,state))lines.
+push(`Go on in the same conversation: ${import_chunk_M5UIDYZS.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
+return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
+error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
+er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
+import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
+const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
+y it out: ${(0,import_chunk_M5UIDYZS.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
+plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_M5UIDYZS.nextCommand)(spec.state_option,
+"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
+ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
+ be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
+done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
+`;if(isPlain)return(0,import_chunk_PGEWSQPR.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
+import_chunk_ANJXVAR2.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_ANJXVAR2.readLogTail)(paths.error)}function makeReport(parts){const{
+spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
+reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
+filter(section=>section!=="").join("\n\n")}
+`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
+plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
+`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
+plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
+state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
+ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
+Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
+Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
+["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
+plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
+mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
+/\s+/g," "),import_chunk_HPS4WFBD.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
+null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_SBRRC2LY.formatDuration)(
+state.duration_ms)],["Hard limit",(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],...(0,import_chunk_APIILWNY.runFacts)(parts),["Conversation",state.
+conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:wholeOutput(paths)],["What was told",
+spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function wholeOutput({output,error}){const there=[
+output,error].filter(import_chunk_S7M4UBSY.exists);return there.length===0?null:there.join(" and ")}function seenLast({evidence,polls,troubles,trouble}){const failed=troubles>
+0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,import_chunk_LXK2ZILE.plainText)(evidence)} (${polls}\
+ attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.tools.slice(-5)){lines.push(`- ${call.
+name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_HPS4WFBD.excerptBytes)} [${call.status}\
+]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.tail)(text,import_chunk_HPS4WFBD.
+textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({spec,staff}){if(!staff?.
+changes)return"";const lines=["## Workspace","",(0,import_chunk_YVYGRP5I.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",`It worked in a worktr\
+ee of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_ST5INGPI.takeOverCommands)(spec.worktree,staff.changes))
+lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";return`## Decided \
+at launch for a stall
+
+${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_APIILWNY.logSection)(
+"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_APIILWNY.
+logSection)("Last output",paths.output)],(0,import_chunk_APIILWNY.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
+const read=(0,import_chunk_IDC76GR5.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_35TRZJLG.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_JCD23OGW.openJournal)(paths,spec);if((0,import_chunk_D67XVZNW.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_2SZOTDS2.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
+ no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
+spec}=job;const cancel=(0,import_chunk_IDC76GR5.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
+spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_3WHUXXCN.backendOf)(spec)?.answerFrom==="stdout"})));(0,
+import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,(0,import_chunk_YVYGRP5I.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
+import_chunk_JCD23OGW.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
+state,exit_code,error,reconciled})}state.seq=journal.seq;finish(paths,state);if((0,import_chunk_YVYGRP5I.isTidy)(spec,state))for(const file of[paths.output,paths.
+snapshot])(0,import_chunk_PGEWSQPR.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.
+answer!==null)return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+`}}function finish(paths,state){(0,import_chunk_IDC76GR5.writeState)(paths,state);(0,import_chunk_PGEWSQPR.removeFile)(paths.marker);const passing=[paths.reserve,
+paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
+...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_PGEWSQPR.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_IDC76GR5.
+readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
+try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_PGEWSQPR.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
+QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
 "./chunk-ZKTYHV7J.js": function (module, exports) {
@@ -3314,19 +3253,80 @@ isInside)this.chain.pass();this.isInside=false;from=end+1}this.rest=Buffer.from(
 return;this.rest=Buffer.alloc(0);this.isInside=true}};
 
 },
-"./collecting-JY7W7XBY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_J6HBAQJT.waitAndTell});module.exports=stdin_exports;var import_chunk_J6HBAQJT=load("./\
-chunk-J6HBAQJT.js");var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_P6MSNBTG=load("./chunk-P6MSNBTG.js");var import_chunk_22LWLGDW=load("\
-./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load(
-"./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_7CVCICVC=load(
-"./chunk-7CVCICVC.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load(
-"./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load(
+"./chunk-ZL4VY4O5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,findStopped:()=>findStopped,handbackSeen:()=>handbackSeen,healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,
+monitorAttention:()=>monitorAttention,queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});module.exports=stdin_exports;
+var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");
+var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");
+var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
+var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","failed","error"];var sentenceBytes=400;
+var nameBytes=120;var pathBytes=1e3;function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(state.checkpoint);
+const n=numberOf(value?.n);if(!value||n===null||(0,import_chunk_IDC76GR5.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.state===
+"attention"?"task_attention":null;return{n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(value.
+phase,nameBytes),completed:numberOf(value.completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??
+"",fingerprint:textOf(value.fingerprint,nameBytes)}}var livenessWords=["working","waiting","dead_wait","unknown"];function livenessSeen(state){const value=asObject(
+state.liveness);if(!value||!livenessWords.includes(value.word)||(0,import_chunk_IDC76GR5.instantOf)(value.at)===null)return null;return{word:value.word,reason:textOf(
+value.reason,sentenceBytes)??"",observations:numberOf(value.observations)??1,at:value.at}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.
+includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_HPS4WFBD.evidenceChars*
+4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===
+true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.
+watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};
+return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({
+cursor}){const read=(0,import_chunk_PGEWSQPR.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,
+state}){if(!spec?.timer)return null;const{slot,...facts}=(0,import_chunk_GTSXZH4Q.timerFacts)(spec.timer);const due=(0,import_chunk_IDC76GR5.instantOf)(facts.due_at);
+const rest=due===null||state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_CL3BCQKO.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,
+slot:textOf(slot,nameBytes)}}function queueSeen(view){if(!(0,import_chunk_D67XVZNW.isQueued)(view))return null;const{place,live,behind}=asObject(view.state.queue)??
+{};const ids=Array.isArray(behind)?behind.filter(id=>typeof id==="string"&&(0,import_chunk_V5ZZ3YHA.isId)(id)):[];return{place:numberOf(place),live:numberOf(live),
+max_live:view.spec?.max_live??0,behind:ids.slice(0,import_chunk_HPS4WFBD.queueNamed)}}function handbackSeen({spec,state}){if(!spec?.handback)return null;const value=asObject(
+state.handback);return{dir:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(String(spec.handback.dir)),pathBytes),told:numberOf(value?.told)??
+0,newest:textOf(value?.newest,nameBytes),frozen:value?.frozen===true,before:Object.keys(asObject(spec.handback.baseline)??{}).filter(import_chunk_4QTDUFVE.isHandback).
+length}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
+"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
+"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
+attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_D67XVZNW.isEnded)(state))return{health:state.health,attention_kind:null};
+const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
+if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
+switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
+return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
+never_started":return{cause:"end_unstored",reason:unstoredWords(view)};case"supervised":case"unseen":return stoppedWorker(view)??staleLease(view)??missingCheckpoint(
+view);default:return void 0}}function goneWords(view,condition){const{spec,launch,paths}=view;if((0,import_chunk_D67XVZNW.isQueued)(view))return"the worker that\
+ waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one";if(spec?.kind==="watch")return"the worker is gone and nobody lo\
+oks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, and the next wait\
+ attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; see ${paths.workerLog}`}
+function unstoredWords({spec}){return spec?.run?.status_cmd?"it is over, and how its task stands was not asked yet; the next wait asks and stores its end":"it i\
+s over, and its end could not be stored from here"}function stoppedWorker(view){const stopped=findStopped(view);if(!stopped)return void 0;const rest=view.spec?.
+kind==="watch"?"nobody looks at the condition":"the command itself may run on";const reason=`the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -\
+CONT ${stopped.pid}`;return{cause:"worker_stopped",reason}}function findStopped({spec,worker,launch}){const engine=(0,import_chunk_35TRZJLG.findEngine)(spec?.engine??
+"local")??import_chunk_35TRZJLG.defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return first;const isOther=second&&
+!(first&&(0,import_chunk_5Z3IZCRM.sameIdentity)(first,second));return isOther&&engine.isStopped(second)?second:void 0}function staleLease({leaseAgeMs}){if(leaseAgeMs===
+null||leaseAgeMs<=import_chunk_HPS4WFBD.leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"\
+lease_stale",reason}}function missingCheckpoint(view){const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||
+state.state!=="running")return void 0;const last=checkpointOf(state);const since=(0,import_chunk_IDC76GR5.instantOf)(last?.at)??(0,import_chunk_IDC76GR5.instantOf)(
+state.started_at)??(0,import_chunk_IDC76GR5.instantOf)(state.created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_HPS4WFBD.
+limits.probe.default:0;const patience=every+probe+import_chunk_HPS4WFBD.checkpointGraceMs;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-since;if(ageMs<=patience||
+awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_SBRRC2LY.formatDuration)(
+ageMs)}, one is due every ${(0,import_chunk_SBRRC2LY.formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}
+function awakeSince({spec,turn},offsetMs){if(!spec||(turn?.boot_id??spec.launcher.boot_id)!==(0,import_chunk_5Z3IZCRM.bootId)())return Number.POSITIVE_INFINITY;
+return(0,import_chunk_CL3BCQKO.monotonicMs)()-((0,import_chunk_D67XVZNW.boundOf)(spec,turn)-spec.deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(
+state);if(checkpoint)return checkpoint.reason;return livenessSeen(state)?.reason??watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!==
+"running")return false;const output=(0,import_chunk_S7M4UBSY.factsOf)(paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_CL3BCQKO.nowMs)()-output.
+modifiedMs<import_chunk_HPS4WFBD.progressingMs}
+
+},
+"./collecting-EJURB72F.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_KN6AGHYE.waitAndTell});module.exports=stdin_exports;var import_chunk_KN6AGHYE=load("./\
+chunk-KN6AGHYE.js");var import_chunk_6ZJKZT4C=load("./chunk-6ZJKZT4C.js");var import_chunk_IQMRPDRX=load("./chunk-IQMRPDRX.js");var import_chunk_HCTSLHKS=load("\
+./chunk-HCTSLHKS.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_UOBKWXMH=load("./chunk-UOBKWXMH.js");var import_chunk_DVTKAFQX=load(
+"./chunk-DVTKAFQX.js");var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_CQRAUG2K=load(
+"./chunk-CQRAUG2K.js");var import_chunk_PPVDJ4TX=load("./chunk-PPVDJ4TX.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_C63MBOCO=load(
+"./chunk-C63MBOCO.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load(
+"./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_YVYGRP5I=load(
 "./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
 "./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
-"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
 "./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
@@ -3339,9 +3339,9 @@ chunk-J6HBAQJT.js");var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var im
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-2YZJ6236.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_VREZBAX2=load("./chunk-VREZBAX2.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
+"./dispatch-NPZR37R2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_LPHBJ7JX=load("./chunk-LPHBJ7JX.js");var import_chunk_CO45A6DL=load(
+"./chunk-CO45A6DL.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
@@ -3350,7 +3350,7 @@ if(!words.some(word=>word.includes("\uFFFD")))return false;try{new TextDecoder("
 return false}catch(error){return error instanceof TypeError}}var Parsed=class{words;rest;values;command;constructor(command,values,words,rest){this.command=command;
 this.values=values;this.words=words;this.rest=rest}has(name){return this.values.has(name)}given(){return[...this.values].flatMap(([name,texts])=>texts.map(text=>[
 name,text]))}text(name){return this.values.get(name)?.[0]}texts(name){return this.values.get(name)??[]}duration(name){const text=this.text(name);return text===void 0?
-void 0:(0,import_chunk_UNGYPAP3.parseDuration)(text,`--${name}`,rangeOf(this.command.options[name],name))}durationOrDefault(name){return this.duration(name)??rangeOf(
+void 0:(0,import_chunk_SBRRC2LY.parseDuration)(text,`--${name}`,rangeOf(this.command.options[name],name))}durationOrDefault(name){return this.duration(name)??rangeOf(
 this.command.options[name],name).default}size(name){const text=this.text(name);return text===void 0?void 0:(0,import_chunk_TFEMYLSK.parseSize)(text,`--${name}`,
 rangeOf(this.command.options[name],name))}count(name){const text=this.text(name);if(text===void 0)return void 0;const range=rangeOf(this.command.options[name],name);
 const value=/^\d{1,15}$/.test(text)?Number(text):Number.NaN;if(value>=range.min&&value<=range.max)return value;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot\
@@ -3376,8 +3376,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_VREZBAX2.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_VREZBAX2.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_LPHBJ7JX.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_LPHBJ7JX.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_CO45A6DL.locateRoot)({option:parsed.
@@ -3385,10 +3385,10 @@ text("state-dir"),variable:import_chunk_IYTRN2OE.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-UHIHGAI3.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./judging-4JO4TJTH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_NLEGJGSP=load("./chunk-NLEGJGSP.js");
+"./judging-FGK6O2YW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_TPJYJ53I=load("./chunk-TPJYJ53I.js");
 var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");
-var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
+var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
 var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");
 var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
 var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");
@@ -3408,7 +3408,7 @@ abs(last.completed-first.completed-expected)<=1+tolerance*expected;return isStea
 of(point)/points.length,0);const[atMs,completed]=[middle(point=>point.atMs),middle(point=>point.completed)];let[product,square]=[0,0];for(const point of points){
 product+=(point.atMs-atMs)*(point.completed-completed);square+=(point.atMs-atMs)**2}return product/square}var textBytes=120;var longestEta=100*365*86400;var fields=[
 "status","phase","completed","total","eta_seconds","message"];var failures=["failed","failure","error","errored","crashed"];function parseProbe(end,bounds){switch(end.
-how){case"timeout":return trouble(`took longer than ${(0,import_chunk_UNGYPAP3.formatDuration)(bounds.timeoutMs)}`);case"flooded":return trouble(`printed more t\
+how){case"timeout":return trouble(`took longer than ${(0,import_chunk_SBRRC2LY.formatDuration)(bounds.timeoutMs)}`);case"flooded":return trouble(`printed more t\
 han ${bounds.bytes} bytes`);case"aborted":return trouble("was broken off");case"failed":return trouble(`could not be started: ${plain(end.reason??"not known why")}`);default:}
 if(end.code!==0){const said=plain(end.stderr);return trouble(`exited with code ${end.code??"unknown"}${said===""?"":`: ${said}`}`)}return parseText(end.stdout)}
 function saysFailure({status}){return failures.includes((status??"").toLowerCase())}function parseText(stdout){const text=stdout.trim();if(text==="")return trouble(
@@ -3433,7 +3433,7 @@ function judgeHealth(before,seen){const reading=seen.probe?.kind==="ok"?seen.pro
 before,seen,reading);const isWhole=seen.activity.spanMs>=seen.everyMs/2;const window=[...before.window,seen.activity].slice(-import_chunk_HPS4WFBD.unchangedCheckpoints);
 const memory={n:seen.n,since:changes.length>0?seen.n:before.since,told:[],unchanged:changes.length>0?0:before.unchanged+(isWhole?1:0),probeUnchanged:changes.length>
 0?0:before.probeUnchanged+(isWhole&&isComparable(before.probe,reading)?1:0),troubles,window,probe:reading?newestOf(before.probe,reading):before.probe,pace:reading?
-paceAfter(before.pace,reading,seen.elapsedMs):before.pace};const stillness=(0,import_chunk_NLEGJGSP.stillnessOf)(window);const causes=[...stillCauses(memory,stillness),
+paceAfter(before.pace,reading,seen.elapsedMs):before.pace};const stillness=(0,import_chunk_TPJYJ53I.stillnessOf)(window);const causes=[...stillCauses(memory,stillness),
 ...taskCauses(seen)];const names=causes.flatMap(cause=>cause.names).sort();memory.told=[...new Set([...lastingOf(before.told,changes.length>0,seen.probe),...names])];
 const figures=stillness.words;const reasons=causes.map(cause=>cause.reason);if(causes.length===0)reasons.push(...changes);if(reasons.length===0)reasons.push(evidenceWords(
 memory,before,seen,figures));if(seen.probe?.kind==="trouble")reasons.push(seen.probe.why);if(reading?.note)reasons.push(reading.note);if(reading?.message&&!saysFailure(
@@ -3450,12 +3450,12 @@ phase!==null&&earlier.phase!==null}function newestOf(earlier,now){const phase=no
 return{...now,phase,completed:earlier.completed,total:earlier.total}}function taskCauses({probe,elapsedMs,expectMs}){const causes=[];if(probe?.kind==="ok"&&saysFailure(
 probe)){const{status,phase,message}=probe;const evidence=(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(`${status}\0${phase}`))).
 slice(0,8);const words=`status "${status}"${phase?`, phase "${phase}"`:""}${message?`, "${message}"`:""}`;causes.push({names:[`probe_failed@${evidence}`],reason:`\
-the probe reports failure (${words})`})}if(expectMs!==null&&elapsedMs>expectMs){const reason=`over the expected duration of ${(0,import_chunk_UNGYPAP3.formatDuration)(
-expectMs)}: it runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(elapsedMs)}`;causes.push({names:["over_expected"],reason})}return causes}function stillCauses(memory,stillness){
+the probe reports failure (${words})`})}if(expectMs!==null&&elapsedMs>expectMs){const reason=`over the expected duration of ${(0,import_chunk_SBRRC2LY.formatDuration)(
+expectMs)}: it runs for ${(0,import_chunk_SBRRC2LY.formatDuration)(elapsedMs)}`;causes.push({names:["over_expected"],reason})}return causes}function stillCauses(memory,stillness){
 const{unchanged,probeUnchanged,probe,troubles,since}=memory;if(unchanged<import_chunk_HPS4WFBD.unchangedCheckpoints||troubles>0&&troubles<=import_chunk_HPS4WFBD.
 unchangedCheckpoints)return[];const name=`no_change@${since}`;const during=`for ${unchanged} checkpoints in a row`;switch(stillness.kind){case"dead":{const reason=`\
 dead_wait: ${during} no observable change, no CPU, no output and no descendant`;return[{names:["dead_wait",name],reason}]}case"waiting":return[{names:[name],reason:`\
-no observable change ${during}: it is asleep with ${(0,import_chunk_NLEGJGSP.countDescendants)(stillness.descendants)}`}];default:{if(troubles>0||probeUnchanged<
+no observable change ${during}: it is asleep with ${(0,import_chunk_TPJYJ53I.countDescendants)(stillness.descendants)}`}];default:{if(troubles>0||probeUnchanged<
 import_chunk_HPS4WFBD.unchangedCheckpoints)return[];const at=probe?.completed===null||probe===null?"":` (${countWords(probe)})`;const but=stillness.kind==="work\
 ing"?`, but it works (${stillness.words})`:"";return[{names:[name],reason:`no observable change by the probe ${during}${at}${but}`}]}}}function evidenceWords(memory,before,{
 probe},figures){const hasGoneBack=probe?.kind==="ok"&&probe.completed!==null&&before.probe!==null&&before.probe.completed!==null&&probe.completed<before.probe.completed;
@@ -3485,14 +3485,14 @@ Math.max(fastest,Math.floor(stallMs/4)))}var StallWatch=class{stallMs;samples=[]
 fromMs}add(activity,atMs){const{stallMs}=this;if(activity.spanMs>stallMs&&activity.spanMs>2*stallSampleMs(stallMs)){this.samples=[];this.quietSince=atMs;this.seen=
 void 0;return}this.samples.push({atMs,activity});this.samples=this.samples.filter(one=>one.atMs>atMs-stallMs);if(activity.hasOutput||activity.hasLog||activity.changed.
 length>0)this.quietSince=atMs;this.seen=this.judge(atMs)}stalled(){return this.seen}judge(atMs){const quietMs=atMs-this.quietSince;if(quietMs<this.stallMs)return void 0;
-let[cpuMs,spanMs]=[0,0];for(const{activity}of this.samples){cpuMs+=activity.cpuMs??0;spanMs+=activity.spanMs}if((0,import_chunk_NLEGJGSP.isBusy)(cpuMs,spanMs))return void 0;
-const descendants=Math.max(0,...this.samples.map(({activity})=>activity.descendants));const asleep=descendants>0?`${(0,import_chunk_NLEGJGSP.countDescendants)(descendants)}\
- asleep`:"no descendant";return`for ${(0,import_chunk_UNGYPAP3.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`}};
+let[cpuMs,spanMs]=[0,0];for(const{activity}of this.samples){cpuMs+=activity.cpuMs??0;spanMs+=activity.spanMs}if((0,import_chunk_TPJYJ53I.isBusy)(cpuMs,spanMs))return void 0;
+const descendants=Math.max(0,...this.samples.map(({activity})=>activity.descendants));const asleep=descendants>0?`${(0,import_chunk_TPJYJ53I.countDescendants)(descendants)}\
+ asleep`:"no descendant";return`for ${(0,import_chunk_SBRRC2LY.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`}};
 var clock={monotonicMs:import_chunk_CL3BCQKO.monotonicMs,at:import_chunk_CL3BCQKO.atMonotonic,iso:import_chunk_CL3BCQKO.isoNow};var lookMs=5e3;function startJudging(claim,progress,child,run){
 const{spec,paths}=claim;const tree=(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,...child});const isFirst=child.isOurs;if(!isFirst)(0,import_chunk_CLCA73A5.
 endProbes)(tree);const launchMs=spec.deadline_mono_ms-spec.deadline_ms;const longMs=run.checkpoint_ms??import_chunk_HPS4WFBD.limits.checkpoint.default;const everyMs=run.
 checkpoint_fast_ms??longMs;const sampleMs=Math.min(run.sample_ms??import_chunk_HPS4WFBD.limits.sample.default,everyMs);const nowMs=clock.monotonicMs();const stall=spec.
-stall_ms===null?void 0:new StallWatch(spec.stall_ms,isFirst?launchMs:nowMs);const onError=error=>(0,import_chunk_NLEGJGSP.noteTrouble)(claim.paths,error);const sampler=new import_chunk_NLEGJGSP.
+stall_ms===null?void 0:new StallWatch(spec.stall_ms,isFirst?launchMs:nowMs);const onError=error=>(0,import_chunk_TPJYJ53I.noteTrouble)(claim.paths,error);const sampler=new import_chunk_TPJYJ53I.
 Sampler({clock,everyMs:spec.stall_ms===null?sampleMs:Math.min(sampleMs,stallSampleMs(spec.stall_ms)),look:()=>lookAt(claim,tree,run),fromMs:isFirst?launchMs:nowMs,
 baseline:isFirst?baselineOf(run):null,...stall?{onSample:(activity,atMs)=>stall.add(activity,atMs)}:{},onError});let isReset=!isFirst;const stopCheckpoints=startCheckpoints(
 {clock,launchMs,everyMs,stride:Math.max(1,Math.round(longMs/everyMs)),expectMs:run.expect_ms??null,memory:isFirst?freshMemory:readMemory(paths,Math.floor((nowMs-
@@ -3506,20 +3506,20 @@ g_wait_checkpoint",task:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZI
 const known=[...run.success_files??[],...run.result_baselines??[]];return{results:new Map(known.map(({path,before})=>[path,before]))}}async function lookAt({paths},tree,run){
 const named=new Set([...(run.success_files??[]).map(one=>one.path),...run.result_paths??[]]);const[log,...facts]=await Promise.all([run.log?(0,import_chunk_2BIZXMTV.
 fileFacts)(run.log,lookMs):void 0,...[...named].map(path=>(0,import_chunk_2BIZXMTV.fileFacts)(path,lookMs))]);const results=new Map;for(const[index,path]of[...named].
-entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}return{usage:(0,import_chunk_NLEGJGSP.measureTree)(tree),stdout:(0,import_chunk_S7M4UBSY.
+entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}return{usage:(0,import_chunk_TPJYJ53I.measureTree)(tree),stdout:(0,import_chunk_S7M4UBSY.
 factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0,results,log}}
 
 },
-"./main-B4JQ4POZ.js": function (module, exports) {
+"./main-J2JUZE35.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_SZ4LNQYZ=load("./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_H4MZMWTR=load("./chunk-H4MZMWTR.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load(
-"./chunk-F2OWPB3Z.js");var import_chunk_YBOHOBP4=load("./chunk-YBOHOBP4.js");var import_chunk_3JBU7YB7=load("./chunk-3JBU7YB7.js");var import_chunk_C3PEO5XC=load(
-"./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load(
-"./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_FMV5QKET=load("./chunk-FMV5QKET.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load(
+"./chunk-F2OWPB3Z.js");var import_chunk_ZE4KF4X3=load("./chunk-ZE4KF4X3.js");var import_chunk_2SZOTDS2=load("./chunk-2SZOTDS2.js");var import_chunk_C3PEO5XC=load(
+"./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load(
+"./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load(
 "./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
 "./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load(
@@ -3538,23 +3538,23 @@ if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isD
 resolve().then(()=>load("./notify-EI35B6KK.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
 import_chunk_D67XVZNW.inspect)(root,id);if(spec?.notify&&(0,import_chunk_D67XVZNW.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-EI35B6KK\
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_35TRZJLG.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
-n-Q6WZO2KN.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-PSRNTPUE.js"))).runWatch(
-claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-SYCRC6QF.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
-"./supervise-3AAR5XD7.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
+n-BOLKW3C5.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-SGWGMYBO.js"))).runWatch(
+claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-XEEL34YX.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
+"./supervise-KYHZZYHG.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
 nhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_JCD23OGW.openJournal)(paths,spec).append("worker_\
 failed",{message});const failures=(0,import_chunk_JCD23OGW.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<import_chunk_HPS4WFBD.
 workerFailures)return;const view=(0,import_chunk_D67XVZNW.inspect)(root,spec.id);const tree=(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,shim:view.
 shim,child:view.child});const ended=await(0,import_chunk_CLCA73A5.terminate)(tree,{graceMs:import_chunk_HPS4WFBD.orphanGraceMs,settleMs:import_chunk_HPS4WFBD.killSettleMs});
 const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,tree:ended,reconciled:false,
-warnings};await(0,import_chunk_H4MZMWTR.concludeAsked)(claim,ending,tree)}
+warnings};await(0,import_chunk_FMV5QKET.concludeAsked)(claim,ending,tree)}
 
 },
-"./observe-5QPAM72A.js": function (module, exports) {
+"./observe-NEGIEP6F.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_DHPTGOEL=load(
-"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_7CVCICVC=load("./chunk-7CVCICVC.js");var import_chunk_GUOOKHKU=load(
-"./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load(
+"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_C63MBOCO=load("./chunk-C63MBOCO.js");var import_chunk_GUOOKHKU=load(
+"./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load(
+"./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load(
 "./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -3568,21 +3568,21 @@ default:0,min:0,max:2**40},help:"only events after number N (next_seq of an earl
 notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: 0 says that the job is done, not that anybody\
  has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.
 checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const id=input.words[0]===void 0?(0,import_chunk_NKW2J44I.
-requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_NPTTVLI2.refreshUnasked)(
-root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_7CVCICVC.observation)(view,{afterSeq:input.count("after-\
+requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_WZATSA2X.refreshUnasked)(
+root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_C63MBOCO.observation)(view,{afterSeq:input.count("after-\
 seq")??null,root})}}};
 
 },
-"./result-7DSXS23T.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_IC6FN6CW=load(
-"./chunk-IC6FN6CW.js");var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_5PLGUTI6=load(
-"./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_7CVCICVC=load("./chunk-7CVCICVC.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
+"./result-WPXLJQXK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_6ZJKZT4C=load(
+"./chunk-6ZJKZT4C.js");var import_chunk_HCTSLHKS=load("./chunk-HCTSLHKS.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_542N2OXA=load(
+"./chunk-542N2OXA.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
+"./chunk-CO45A6DL.js");var import_chunk_C63MBOCO=load("./chunk-C63MBOCO.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load(
+"./chunk-GTSXZH4Q.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
 "./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
-"./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load(
+"./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load(
 "./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load(
 "./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
@@ -3598,21 +3598,21 @@ JSON instead; 3 with a typed error where there is none"},...import_chunk_DHPTGOE
 ed job. Exit codes as of wait.",examples:["result","result run-mik3x9ab-4f7q2z --json","result implement-mik3x9ab-4f7q2z --claims"],async run(context,input){const root=context.
 root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const isFinished=id2=>(0,
 import_chunk_D67XVZNW.isEnded)((0,import_chunk_D67XVZNW.inspect)(root.folder,id2).state);const id=input.words[0]===void 0?(0,import_chunk_NKW2J44I.requireLatest)(
-root,owner,"a finished job",isFinished):(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_NPTTVLI2.refresh)(root.folder,id,
+root,owner,"a finished job",isFinished):(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_WZATSA2X.refresh)(root.folder,id,
 true);if(!(0,import_chunk_D67XVZNW.isEnded)(view.state)){const wait=import_chunk_M5UIDYZS.nextCommands.waitOn(id,view.spec,root.option);if(input.has("json"))return{
-code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_7CVCICVC.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.
+code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_C63MBOCO.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.
 pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(()=>load(
-"./claims-reply-TSUV5AKY.js"))).tellClaims(view);const afterPrint=()=>(0,import_chunk_B6AP4WY2.noteCollected)(view,"result");const reply=(0,import_chunk_IC6FN6CW.
-tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_IC6FN6CW.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
+"./claims-reply-TSUV5AKY.js"))).tellClaims(view);const afterPrint=()=>(0,import_chunk_B6AP4WY2.noteCollected)(view,"result");const reply=(0,import_chunk_6ZJKZT4C.
+tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_6ZJKZT4C.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./run-DIT5RBA4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_762D7YFD.folderOf,run:()=>import_chunk_762D7YFD.run});module.exports=stdin_exports;var import_chunk_762D7YFD=load(
-"./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
-"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./run-PETZ6PZ5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_FBN6ALYG.folderOf,run:()=>import_chunk_FBN6ALYG.run});module.exports=stdin_exports;var import_chunk_FBN6ALYG=load(
+"./chunk-FBN6ALYG.js");var import_chunk_MAY74EFA=load("./chunk-MAY74EFA.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_CQY6EYSU=load(
+"./chunk-CQY6EYSU.js");var import_chunk_TZD4PNTQ=load("./chunk-TZD4PNTQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
 "./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
+"./chunk-VCIFQG7V.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
@@ -3628,9 +3628,9 @@ stdin_exports;var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-PNWU4D4L.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_DHPTGOEL=load(
-"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load(
+"./status-FCEVEOQ6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_Y7QHMPU2=load("./chunk-Y7QHMPU2.js");var import_chunk_DHPTGOEL=load(
+"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
@@ -3647,7 +3647,7 @@ limits.redraw,help:"with --watch: how often (default 1s)"},...import_chunk_DHPTG
 n; status ID says why.',examples:["status","status --watch","status run-mik3x9ab-4f7q2z","status --owner builder --json","status --active --kind staff,run --mar\
 kdown"],async run(context,input){const root=context.root(input);checkWords(input);const choice={owner:input.text("owner")??null,kinds:parseKinds(input.text("kin\
 d"))};const isThere=(0,import_chunk_CO45A6DL.checkRoot)(root.folder);if(input.has("watch"))return watchIt(context,root,input,choice);if(input.words[0]!==void 0)
-return showOne(root,input.words[0],input.has("json"));const views=isThere?await(0,import_chunk_C6GN5D7G.listViews)(root.folder,{...choice,recent:recentOf(input)}):
+return showOne(root,input.words[0],input.has("json"));const views=isThere?await(0,import_chunk_Y7QHMPU2.listViews)(root.folder,{...choice,recent:recentOf(input)}):
 [];return{code:import_chunk_6PFAPK5K.exitCodes.done,...await shown(context,root,input,views)}}};function checkWords(input){if(input.has("every")&&!input.has("wa\
 tch"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --every without --watch");const form=["json","markdown","tree","watch"].filter(name=>input.has(name));
 if(input.has("watch")&&input.has("json"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --watch and --json together: one is for people, the other for pr\
@@ -3658,26 +3658,26 @@ ograms");if(form.length>1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take
 find(word=>!import_chunk_IDC76GR5.kinds.includes(word));if(unknown===void 0)return words;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show jobs of kind ${JSON.
 stringify(unknown)}: allowed are ${import_chunk_IDC76GR5.kinds.join(", ")}, with commas between`)}function recentOf(input){return input.has("active")?0:input.count(
 "recent")??recentDefault}async function shown(context,root,input,views){if(input.has("json")){const{isoNow}=await Promise.resolve().then(()=>load("./clock-EAERT\
-S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-GDYI6WI3.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
-rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-PJ3OJ5LC.js"))).lanesOf(views,root)}
+S64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-NUYF3XM6.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(
+rowDocument)}}}if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-OPVZPJFU.js"))).lanesOf(views,root)}
 `};if(views.length===0)return{out:`no jobs in ${root.folder}
-`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-VTLBG2OO.js"))).treeOf(root.folder,views,context.width)}
-`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-F42EO3UX.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
+`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-BXDUA3BD.js"))).treeOf(root.folder,views,context.width)}
+`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-ST7D7N3Q.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
 variables.noColor()};return{out:`${await tableOf(views,look)}
 `}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{refreshUnasked}=await Promise.resolve().
-then(()=>load("./reconcile-AHTCT3MQ.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
-state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-5RBBPK74.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
-then(()=>load("./observation-MKTPFLIR.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
-words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-YU\
-RUSK5G.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
+then(()=>load("./reconcile-AOIGPACU.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
+state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-NNGCHWUP.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
+then(()=>load("./observation-6Z4RLLAN.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
+words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-GR\
+WDTAVD.js"));return watchStatus(context,{...choice,root:root.folder,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault(
 "every")})}
 
 },
-"./status-table-F42EO3UX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_46T43WWK.endedOf,ownerOf:()=>import_chunk_46T43WWK.ownerOf,tableOf:()=>import_chunk_46T43WWK.
-tableOf,timeOf:()=>import_chunk_46T43WWK.timeOf});module.exports=stdin_exports;var import_chunk_46T43WWK=load("./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load(
-"./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
+"./status-table-ST7D7N3Q.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_UOBKWXMH.endedOf,ownerOf:()=>import_chunk_UOBKWXMH.ownerOf,tableOf:()=>import_chunk_UOBKWXMH.
+tableOf,timeOf:()=>import_chunk_UOBKWXMH.timeOf});module.exports=stdin_exports;var import_chunk_UOBKWXMH=load("./chunk-UOBKWXMH.js");var import_chunk_DVTKAFQX=load(
+"./chunk-DVTKAFQX.js");var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZL4VY4O5=load(
+"./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4QTDUFVE=load(
 "./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
@@ -3687,17 +3687,17 @@ tableOf,timeOf:()=>import_chunk_46T43WWK.timeOf});module.exports=stdin_exports;v
 "./chunk-JSBRDJBE.js");
 
 },
-"./supervise-3AAR5XD7.js": function (module, exports) {
+"./supervise-KYHZZYHG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_FOJL7C6H=load(
 "./chunk-FOJL7C6H.js");var import_chunk_5E7FK5RL=load("./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load("./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_H4MZMWTR=load("./chunk-H4MZMWTR.js");var import_chunk_CLCA73A5=load(
-"./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_YBOHOBP4=load("./chunk-YBOHOBP4.js");var import_chunk_3JBU7YB7=load(
-"./chunk-3JBU7YB7.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_FMV5QKET=load("./chunk-FMV5QKET.js");var import_chunk_CLCA73A5=load(
+"./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_ZE4KF4X3=load("./chunk-ZE4KF4X3.js");var import_chunk_2SZOTDS2=load(
+"./chunk-2SZOTDS2.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load(
 "./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
 "./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
-"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load(
+"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load(
 "./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load(
 "./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_N263NSQQ=load(
@@ -3937,7 +3937,7 @@ profile,resume:staff.resume,freshId:uuidOf(spec.mark),cwd:spec.cwd,deadlineMs:sp
 staff}=spec;if(!staff)return"";const mode=(0,import_chunk_CM5GR4UR.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.resume!==
 null;const parts=isFollowUp?[task(staff),environment(spec,facts),handback(spec),unattended(spec,staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?
 historical(staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),handback(spec),list("Your final message",[...mode.form,...answerRules])];
-if(staff.schema)parts.push(import_chunk_3JBU7YB7.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+if(staff.schema)parts.push(import_chunk_2SZOTDS2.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const nobody=spec.handback?"Nobody can grant permissions while you work, and questions are answered only through the h\
@@ -3976,23 +3976,23 @@ reason:"state_vanished"};if((0,import_chunk_IDC76GR5.readCancel)(paths))return{r
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_HPS4WFBD.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_IDC76GR5.readExit)(paths))return(0,import_chunk_3JBU7YB7.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_IDC76GR5.readExit)(paths))return(0,import_chunk_2SZOTDS2.
 parseReason)((0,import_chunk_IDC76GR5.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_PGEWSQPR.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_3JBU7YB7.parseReason)((0,import_chunk_IDC76GR5.readReason)(paths))??reason;if(!(0,import_chunk_IDC76GR5.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_2SZOTDS2.parseReason)((0,import_chunk_IDC76GR5.readReason)(paths))??reason;if(!(0,import_chunk_IDC76GR5.
 readExit)(paths))return reason;(0,import_chunk_PGEWSQPR.removeFile)(paths.reason);return void 0}async function untilEnd(claim,progress,child,follower,agent){const{
-paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_3JBU7YB7.parseReason)((0,import_chunk_IDC76GR5.
-readReason)(paths))??"exited"}));const told=(0,import_chunk_IDC76GR5.readExit)(paths)?void 0:(0,import_chunk_3JBU7YB7.parseReason)((0,import_chunk_IDC76GR5.readReason)(
+paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_2SZOTDS2.parseReason)((0,import_chunk_IDC76GR5.
+readReason)(paths))??"exited"}));const told=(0,import_chunk_IDC76GR5.readExit)(paths)?void 0:(0,import_chunk_2SZOTDS2.parseReason)((0,import_chunk_IDC76GR5.readReason)(
 paths));if(told!==void 0)resolve({reason:told});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;const reason=wanted==="st\
 ate_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason===wanted&&detail!==void 0?{reason,detail}:{reason})};releases.push((0,import_chunk_CL3BCQKO.
 atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.stop);const handback2=startHandback(
 claim,progress);releases.push(handback2.stop);const findDue=makeDueLook(claim,follower,agent,judging.stalled);const tick=()=>{follower.tick();tellNewNeighbours(
 claim,progress);handback2.look();const due=findDue();if(due)stop(due.reason,due.detail)};releases.push((0,import_chunk_FOJL7C6H.makeTicker)(claim,tick))})}finally{
 for(const release of releases)release()}}function startJudging(claim,progress,child){const{run,staff}=claim.spec;let judging;let stopWatching;let isOver=false;if(staff)
-void Promise.resolve().then(()=>load("./agent-liveness-ID3OAOT4.js")).then(({watchLiveness})=>{if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)
-void Promise.resolve().then(()=>load("./judging-4JO4TJTH.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(claim,progress,child,run)});return{stalled:()=>judging?.
+void Promise.resolve().then(()=>load("./agent-liveness-EM3A7NKV.js")).then(({watchLiveness})=>{if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)
+void Promise.resolve().then(()=>load("./judging-FGK6O2YW.js")).then(loaded=>{if(!isOver)judging=loaded.startJudging(claim,progress,child,run)});return{stalled:()=>judging?.
 stalled(),stop:()=>{isOver=true;judging?.stop();stopWatching?.()}}}function startHandback(claim,progress){let teller;let isOver=false;if(claim.spec.handback)void Promise.
 resolve().then(()=>load("./handback-26JAZ6PS.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(claim,progress)});return{look:()=>teller?.look(),stop:()=>{
-isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_4PCFKXRG.
+isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;const{warnings}=progress.state;const fresh=(0,import_chunk_EP5J7HPO.
 neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[
 ...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};async function supervise(claim){const{paths,spec}=claim;const progress=new import_chunk_5E7FK5RL.
 Progress(claim);const isClaimed=(0,import_chunk_S7M4UBSY.exists)(paths.started);await tellClaim(claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(
@@ -4006,9 +4006,9 @@ self,...child}),stopTimes(claim));(0,import_chunk_PZGY5XKU.removeCgroup)(claim.c
 child,progress,{reason,detail});const leftovers=await sweep(claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_PZGY5XKU.
 removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_IDC76GR5.readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,
 tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};
-await(0,import_chunk_H4MZMWTR.concludeAsked)(claim,ending,(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({
+await(0,import_chunk_FMV5QKET.concludeAsked)(claim,ending,(0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({
 paths,spec}){if((0,import_chunk_IDC76GR5.readCancel)(paths))return"canceled";return(0,import_chunk_CL3BCQKO.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":
-void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,tree:nothing,reconciled:false};await(0,import_chunk_H4MZMWTR.concludeAsked)(
+void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,tree:nothing,reconciled:false};await(0,import_chunk_FMV5QKET.concludeAsked)(
 claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);
 const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==
 null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.conversationId}}return{child:await startChild(claim,plan),before}}catch(error){
@@ -4024,7 +4024,7 @@ sleep)(5);return report}async function sweep(claim,child){const{paths,spec}=clai
 return(0,import_chunk_CLCA73A5.terminate)((0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_HPS4WFBD.drainMs,settleMs:import_chunk_HPS4WFBD.
 killSettleMs})}function stopTimes(claim){return{graceMs:claim.spec.kill_grace_ms,settleMs:import_chunk_HPS4WFBD.killSettleMs}}function tellStart(claim,progress,child){
 if(progress.state.started_at!==null)return;const lost=(0,import_chunk_IYTRN2OE.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{
-environment_names_lost:lost}:{}};progress.step("started","started",fields,{started_at:(0,import_chunk_3JBU7YB7.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.
+environment_names_lost:lost}:{}};progress.step("started","started",fields,{started_at:(0,import_chunk_2SZOTDS2.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.
 isoNow)()})}async function tellClaim(claim,progress,isClaimed){const{generation,self,spec}=claim;if(generation===1)return progress.step("claimed","claimed",{worker:self.
 pid});const key=(0,import_chunk_35TRZJLG.readKey)();const isChanged=!isClaimed&&key!==void 0&&(0,import_chunk_35TRZJLG.environmentDigest)(key)!==spec.environment.
 digest;const message="the worker was lost before the start, and its replacement has another environment than the launcher had";const warnings=isChanged?[...progress.
@@ -4032,20 +4032,20 @@ state.warnings,{code:"environment_changed",message}]:progress.state.warnings;if(
 {warnings});progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:true},{warnings})}
 
 },
-"./wait-TGC5G4CY.js": function (module, exports) {
+"./wait-AC3KGTRX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_TIUGNHSS=load("./chunk-TIUGNHSS.js");var import_chunk_NKW2J44I=load(
-"./chunk-NKW2J44I.js");var import_chunk_J6HBAQJT=load("./chunk-J6HBAQJT.js");var import_chunk_IC6FN6CW=load("./chunk-IC6FN6CW.js");var import_chunk_P6MSNBTG=load(
-"./chunk-P6MSNBTG.js");var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load(
-"./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load(
+"./chunk-NKW2J44I.js");var import_chunk_KN6AGHYE=load("./chunk-KN6AGHYE.js");var import_chunk_6ZJKZT4C=load("./chunk-6ZJKZT4C.js");var import_chunk_IQMRPDRX=load(
+"./chunk-IQMRPDRX.js");var import_chunk_HCTSLHKS=load("./chunk-HCTSLHKS.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_UOBKWXMH=load(
+"./chunk-UOBKWXMH.js");var import_chunk_DVTKAFQX=load("./chunk-DVTKAFQX.js");var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_T4JNAPAO=load(
 "./chunk-T4JNAPAO.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_7CVCICVC=load(
-"./chunk-7CVCICVC.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load(
-"./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load(
+"./chunk-CQRAUG2K.js");var import_chunk_PPVDJ4TX=load("./chunk-PPVDJ4TX.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_C63MBOCO=load(
+"./chunk-C63MBOCO.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load(
+"./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_YVYGRP5I=load(
 "./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
 "./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
-"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
 "./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
@@ -4080,7 +4080,7 @@ checkRoot)(root.folder);if(input.has("any")&&input.has("all"))throw(0,import_chu
 parseUntil)(input.text("until")??"terminal");const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const ids=input.words.length>0?[...new Set(
 input.words.map(word=>(0,import_chunk_HCKID2IT.findJob)(root,word)))]:liveOrLatest(context,root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.
 has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}
-return(0,import_chunk_J6HBAQJT.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(input.texts("after-seq"),ids,root),timeoutMs:input.
+return(0,import_chunk_KN6AGHYE.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(input.texts("after-seq"),ids,root),timeoutMs:input.
 durationOrDefault("timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??null,isJson:input.has("json"),isEndAsked:input.has(
 "until")})}};function liveOrLatest(context,root,owner,isMany){const whose=(0,import_chunk_TIUGNHSS.whoseJobs)(root.folder,owner);const isOurs=id=>{const spec=(0,
 import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return owner===null||spec.kind==="ok"&&whose(spec.value)==="own"};const live=isMany?
@@ -4094,10 +4094,10 @@ return[newest.id]}
 */}
 function rareText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./agent-liveness-ID3OAOT4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchLiveness:()=>watchLiveness});module.exports=stdin_exports;var import_chunk_NLEGJGSP=load("./chunk-NLEGJGSP.js");
+"./agent-liveness-EM3A7NKV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchLiveness:()=>watchLiveness});module.exports=stdin_exports;var import_chunk_TPJYJ53I=load("./chunk-TPJYJ53I.js");
 var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");
 var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");
 var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");
 var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");
@@ -4108,75 +4108,75 @@ var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");var freshLiveness={kind:"w\
 orking",count:0,stillMs:0,asleepMs:0,word:"working",told:[]};var reasonBytes=400;function judgeLiveness(before,seen){const{activity,everyMs}=seen;const isGap=activity.
 spanMs>2*everyMs;const kind=kindOf(seen);if(kind==="working")return judgeWorking(before,seen);const isWhole=!isGap&&activity.spanMs>=everyMs/2;const count=!isWhole?
-isGap?0:before.count:kind===before.kind?before.count+1:1;const asleep=isAtWork(seen)?0:before.asleepMs+activity.spanMs;const memory={...before,kind:isWhole||isGap?
-kind:before.kind,count,stillMs:isGap?0:before.stillMs+activity.spanMs,asleepMs:isGap?0:asleep};const word=count<import_chunk_HPS4WFBD.livenessObservations?"unkn\
-own":wordOf(kind);const cause=causeOf(word,memory,seen);const reason=reasonOf(word,kind,memory,seen,cause!==null);const wakes=cause!==null&&!before.told.includes(
-cause);if(cause!==null)memory.told=[...new Set([...before.told,cause])];const isOther=word!=="unknown"&&word!==before.word;if(isOther)memory.word=word;return{note:{
-word,reason:(0,import_chunk_LXK2ZILE.excerpt)(reason,reasonBytes),observations:Math.max(1,count),at:seen.at},memory,isNews:isOther||wakes,isAttention:cause!==null||
-word==="unknown"&&memory.told.length>0,fingerprint:cause,wakes}}function judgeWorking(before,seen){const count=before.kind==="working"?before.count+1:1;return{note:{
-word:"working",reason:(0,import_chunk_LXK2ZILE.excerpt)(workWords(seen),reasonBytes),observations:count,at:seen.at},memory:{...freshLiveness,count},isNews:before.
-word!=="working",isAttention:false,fingerprint:null,wakes:false}}function kindOf(seen){const{activity,ownCpuMs,hasCommit}=seen;if(activity.hasOutput||hasCommit||
-(0,import_chunk_NLEGJGSP.isBusy)(ownCpuMs,activity.spanMs))return"working";if(seen.jobs>0||isAtWork(seen))return"waiting";if(activity.cpuMs===null)return"unmeas\
-ured";return activity.descendants>0?"waiting":"dead"}function isAtWork({activity,jobs}){return jobs>0||(0,import_chunk_NLEGJGSP.isBusy)(activity.cpuMs,activity.
-spanMs)}function wordOf(kind){if(kind==="dead")return"dead_wait";return kind==="waiting"?"waiting":"unknown"}function causeOf(word,{asleepMs},{everyMs,bytes}){if(word===
-"dead_wait")return`dead_wait@${bytes}`;const longMs=import_chunk_HPS4WFBD.sleepingShare*import_chunk_HPS4WFBD.livenessObservations*everyMs;return word==="waitin\
-g"&&asleepMs>=longMs?`asleep@${bytes}`:null}function reasonOf(word,kind,{stillMs,asleepMs,count},seen,isCause){const{activity,standing,isStopped,jobs}=seen;const stopped=isStopped?
-"; the agent is stopped (SIGSTOP?)":"";const nothing=`for ${(0,import_chunk_UNGYPAP3.formatDuration)(stillMs||activity.spanMs)} no output, no CPU of its own and\
- no new commit`;if(kind==="unmeasured")return`${nothing.replace(", no CPU of its own","")}; CPU time cannot be told here${stopped}`;if(word==="dead_wait"){const asleep=standing>
-0?` (but ${standing} process${standing===1?"":"es"} that began with it, asleep)`:"";return`dead_wait: ${nothing}, and nothing that it started is left${asleep}${stopped}`}
-if(word==="waiting"){if(jobs>0)return`${nothing}; it waits for ${jobs} job${jobs===1?"":"s"} of its own${stopped}`;const what=(0,import_chunk_NLEGJGSP.countDescendants)(
-activity.descendants);if(isCause)return`no observable change: ${nothing}, and ${what} of its own asleep for ${(0,import_chunk_UNGYPAP3.formatDuration)(asleepMs)}${stopped}`;
-return`${nothing}; it waits for ${isAtWork(seen)?`what it started, which works (${cpuWords(activity)})`:`${what}, asleep`}${stopped}`}return`${nothing}; ${count===
-0?"nobody looked for a while":"one observation is not enough"}${stopped}`}function workWords({activity,ownCpuMs,hasCommit}){const parts=[...activity.hasOutput?[
-`${(0,import_chunk_TFEMYLSK.formatSize)(activity.outputBytes)} of output`]:[],...(0,import_chunk_NLEGJGSP.isBusy)(ownCpuMs,activity.spanMs)?[`${(0,import_chunk_UNGYPAP3.
-formatDuration)(ownCpuMs??0)} of CPU`]:[],...hasCommit?["a new commit"]:[]];return`${parts.join(", ")} within ${(0,import_chunk_UNGYPAP3.formatDuration)(activity.
-spanMs)}`}function cpuWords({cpuMs,spanMs}){return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs??0)} of CPU within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-spanMs)}`}async function jobsAtWork(root,owner){const key=(0,import_chunk_35TRZJLG.readKey)();let count=0;for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){
-const read=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(read.kind!=="ok"||read.value.owner!==owner||!await(0,import_chunk_35TRZJLG.
-isGenuine)(read.value,key))continue;if(["supervised","unseen","armed"].includes((0,import_chunk_D67XVZNW.conditionOf)((0,import_chunk_D67XVZNW.inspect)(root,id))))
-count+=1}return count}var headBytes=4096;var lookMs=5e3;function headFolder(folder){const root=(0,import_chunk_3S6B2MGW.findWorktree)(folder);if(root===void 0)return void 0;
-const dotGit=import_node_path.default.join(root,".git");if((0,import_chunk_S7M4UBSY.isFolder)(dotGit))return dotGit;const named=/^gitdir: (.+)$/m.exec((0,import_chunk_PGEWSQPR.
-readText)(dotGit,headBytes)??"")?.[1]?.trim();return named===void 0||named===""?void 0:import_node_path.default.resolve(root,named)}async function headStamp(gitFolder){
-const head=import_node_path.default.join(gitFolder,"HEAD");const[itself,log]=await Promise.all([(0,import_chunk_2BIZXMTV.fileFacts)(head,lookMs),(0,import_chunk_2BIZXMTV.
-fileFacts)(import_node_path.default.join(gitFolder,"logs/HEAD"),lookMs)]);if(itself===void 0||log===void 0)return void 0;const text=(0,import_chunk_PGEWSQPR.readText)(
-head,headBytes)?.trim()??"";return JSON.stringify([text,log,await refFacts(gitFolder,text)])}async function refFacts(gitFolder,head){const ref=/^ref: (refs\/[^\0]+)$/.
-exec(head)?.[1];if(ref===void 0||ref.split("/").includes(".."))return null;const common=import_node_path.default.resolve(gitFolder,(0,import_chunk_PGEWSQPR.readText)(
-import_node_path.default.join(gitFolder,"commondir"),headBytes)?.trim()||".");return await(0,import_chunk_2BIZXMTV.fileFacts)(import_node_path.default.join(common,
-ref),lookMs)??null}var established="01";function countConnections(pids){if(process.platform!=="linux")return null;const found=new Set;let hasSeen=false;for(const pid of pids){
-const sockets=socketsOf(pid);if(!sockets)continue;hasSeen=true;if(sockets.size===0)continue;for(const inode of["tcp","tcp6"].flatMap(table=>establishedIn(`/proc\
-/${pid}/net/${table}`)))if(sockets.has(inode))found.add(inode)}return hasSeen?found.size:null}function socketsOf(pid){const folder=`/proc/${pid}/fd`;try{return new Set(
-(0,import_node_fs.readdirSync)(folder).flatMap(fd=>socketIn(`${folder}/${fd}`)??[]))}catch{return void 0}}function socketIn(link){try{return/^socket:\[(\d+)\]$/.
-exec((0,import_node_fs.readlinkSync)(link))?.[1]}catch{return void 0}}function establishedIn(table){try{return(0,import_node_fs.readFileSync)(table,"latin1").split(
-"\n").slice(1).flatMap(line=>{const cells=line.trim().split(/\s+/);return cells[3]===established&&cells[9]?[cells[9]]:[]})}catch{return[]}}var AgentTree=class{tree;child;counted=null;ownCpuMs=0;standing=0;isStopped=false;living=[];constructor(tree,child){
-this.tree=tree;this.child=child}look(){const rows=(0,import_chunk_NLEGJGSP.ownRows)(this.tree);const living=rows.filter(row=>!(0,import_chunk_5Z3IZCRM.isDeadState)(
-row.state));const own=living.filter(row=>this.isOwn(row));this.count(own);const isChild=({pid})=>pid===this.child?.pid;this.standing=own.filter(row=>!isChild(row)).
-length;this.isStopped=own.some(row=>isChild(row)&&/^[Tt]/.test(row.state));this.living=living.map(({pid})=>pid);return{cpu:(0,import_chunk_NLEGJGSP.cpuOf)(rows),
-descendants:living.length-own.length}}take(){const{ownCpuMs,standing,isStopped}=this;this.ownCpuMs=0;return{ownCpuMs:import_chunk_5Z3IZCRM.hasCpu?ownCpuMs:null,
-standing,isStopped}}pids(){return this.living}isOwn({pid,start}){if(!this.child)return false;if(pid===this.child.pid)return true;return(Number(start)-Number(this.
-child.start_token))*import_chunk_5Z3IZCRM.tickMs<=import_chunk_HPS4WFBD.standingStartMs}count(own){const{counted}=this;const now=new Map(own.map(row=>[`${row.pid}\
- ${row.start}`,row.cpu*import_chunk_5Z3IZCRM.tickMs]));if(counted)for(const[who,cpuMs]of now)this.ownCpuMs+=Math.max(0,cpuMs-(counted.get(who)??0));this.counted=
-now}};var sum=({stdout,stderr})=>stdout+stderr;function watchLiveness(claim,progress,child){const{spec,paths,root}=claim;const everyMs=Math.max(1,Math.floor((spec.
-quiet_ms??import_chunk_HPS4WFBD.limits.quiet.default)/import_chunk_HPS4WFBD.livenessObservations));const tree=new AgentTree((0,import_chunk_F2OWPB3Z.treeOf)(spec,
-paths,{worker:claim.self,...child}),child.child);const gitFolder=headFolder(spec.cwd);const onError=error=>(0,import_chunk_NLEGJGSP.noteTrouble)(paths,error);const sizes=()=>({
-stdout:(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0});let memory=freshLiveness;let stamp;
-let isStopped=false;let isLooking=false;let disarm=()=>void 0;const begunMs=(0,import_chunk_CL3BCQKO.monotonicMs)();const sampler=new import_chunk_NLEGJGSP.Sampler(
-{clock:{monotonicMs:import_chunk_CL3BCQKO.monotonicMs,at:import_chunk_CL3BCQKO.atMonotonic,iso:import_chunk_CL3BCQKO.isoNow},everyMs:Math.min(import_chunk_HPS4WFBD.
-limits.sample.default,Math.max(1,Math.floor(everyMs/2))),look:async()=>({usage:tree.look(),...sizes(),results:new Map,log:void 0}),fromMs:begunMs,baseline:null,
-onSample:({hasOutput})=>{if(hasOutput&&memory.told.length>0)void observe()},onError});const observe=async()=>{if(isLooking||isStopped)return;isLooking=true;try{
-const activity=await sampler.take();const hasCommit=await isOtherHead();const isStill=!activity.hasOutput&&!hasCommit;const jobs=isStill?await jobsAtWork(root,spec.
-id):0;if(isStopped||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))return;const seen={at:(0,import_chunk_CL3BCQKO.isoNow)(),everyMs,activity,hasCommit,jobs,bytes:sum(
-sizes()),...tree.take()};const judgement=judgeLiveness(memory,seen);memory=judgement.memory;tell(claim,progress,judgement,tree)}catch(error){onError(error)}finally{
-isLooking=false}};async function isOtherHead(){if(gitFolder===void 0)return false;const[before,now]=[stamp,await headStamp(gitFolder)];stamp=now??before;return before!==
-void 0&&now!==void 0&&now!==before}const arm=()=>{if(isStopped)return;const n=Math.floor(((0,import_chunk_CL3BCQKO.monotonicMs)()-begunMs)/everyMs)+1;disarm=(0,
-import_chunk_CL3BCQKO.atMonotonic)(begunMs+n*everyMs,()=>void observe().finally(arm))};if(claim.generation>1)memory={...memory,...rememberedIn(paths,sum(sizes()))};
-void isOtherHead().catch(onError).finally(arm);return()=>{isStopped=true;disarm();sampler.stop()}}function tell({spec},progress,judgement,tree){const{isNews,isAttention,
-fingerprint,wakes}=judgement;const note=isAttention?withConnections(judgement.note,tree):judgement.note;const standing=isAttention?{liveness:note,health:"attent\
-ion",attention_kind:"task_attention"}:{liveness:note,...progress.state.health==="attention"?{health:"unknown",attention_kind:null}:{}};if(!isNews){progress.change(
-standing);return}const{at:_,...words2}=note;progress.note("liveness",{...words2,quiet_ms:spec.quiet_ms??import_chunk_HPS4WFBD.limits.quiet.default,fingerprint,...isAttention&&
-spec.on_stall?{on_stall:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall),import_chunk_HPS4WFBD.onStallBytes)}:{},...wakes?{wake:[
-"attention"]}:{}},standing)}function withConnections(note,tree){const count=countConnections(tree.pids());if(count===null)return note;const held=count===0?"it h\
-olds no network connection":`it holds ${count} network connection${count===1?"":"s"} (an answer may be on its way)`;return{...note,reason:`${note.reason}; ${held}`}}
-function rememberedIn(paths,bytes){const events=(0,import_chunk_JCD23OGW.readEvents)(paths,0,1e5).events.filter(({type})=>type==="liveness");const since=events.
+isGap?0:before.count:kind===before.kind?before.count+1:1;const asleep=isAtWork(seen)||activity.descendants===0?0:before.asleepMs+activity.spanMs;const memory={...before,
+kind:isWhole||isGap?kind:before.kind,count,stillMs:isGap?0:before.stillMs+activity.spanMs,asleepMs:isGap?0:asleep};const word=count<import_chunk_HPS4WFBD.livenessObservations?
+"unknown":wordOf(kind);const cause=causeOf(word,memory,seen);const reason=reasonOf(word,kind,memory,seen,cause!==null);const wakes=cause!==null&&!before.told.some(
+earlier=>earlier===cause||earlier===`dead_wait@${seen.bytes}`);if(cause!==null)memory.told=[...new Set([...before.told,cause])];const isOther=word!=="unknown"&&
+word!==before.word;if(isOther)memory.word=word;return{note:{word,reason:(0,import_chunk_LXK2ZILE.excerpt)(reason,reasonBytes),observations:Math.max(1,count),at:seen.
+at},memory,isNews:isOther||wakes,isAttention:cause!==null||word==="unknown"&&memory.told.length>0,fingerprint:cause,wakes}}function judgeWorking(before,seen){const count=before.
+kind==="working"?before.count+1:1;return{note:{word:"working",reason:(0,import_chunk_LXK2ZILE.excerpt)(workWords(seen),reasonBytes),observations:count,at:seen.at},
+memory:{...freshLiveness,count},isNews:before.word!=="working",isAttention:false,fingerprint:null,wakes:false}}function kindOf(seen){const{activity,ownCpuMs,hasCommit}=seen;
+if(activity.hasOutput||hasCommit||(0,import_chunk_TPJYJ53I.isBusy)(ownCpuMs,activity.spanMs))return"working";if(seen.jobs>0||isAtWork(seen))return"waiting";if(activity.
+cpuMs===null)return"unmeasured";return activity.descendants>0?"waiting":"dead"}function isAtWork({activity,jobs}){return jobs>0||(0,import_chunk_TPJYJ53I.isBusy)(
+activity.cpuMs,activity.spanMs)}function wordOf(kind){if(kind==="dead")return"dead_wait";return kind==="waiting"?"waiting":"unknown"}function causeOf(word,{asleepMs},{
+everyMs,bytes}){if(word==="dead_wait")return`dead_wait@${bytes}`;const longMs=import_chunk_HPS4WFBD.sleepingShare*import_chunk_HPS4WFBD.livenessObservations*everyMs;
+return word==="waiting"&&asleepMs>=longMs?`asleep@${bytes}`:null}function reasonOf(word,kind,{stillMs,asleepMs,count},seen,isCause){const{activity,standing,isStopped,
+jobs}=seen;const stopped=isStopped?"; the agent is stopped (SIGSTOP?)":"";const nothing=`for ${(0,import_chunk_SBRRC2LY.formatDuration)(stillMs||activity.spanMs)}\
+ no output, no CPU of its own and no new commit`;if(kind==="unmeasured")return`${nothing.replace(", no CPU of its own","")}; CPU time cannot be told here${stopped}`;
+if(word==="dead_wait"){const asleep=standing>0?` (but ${standing} process${standing===1?"":"es"} that began with it, asleep)`:"";return`dead_wait: ${nothing}, a\
+nd nothing that it started is left${asleep}${stopped}`}if(word==="waiting"){if(jobs>0)return`${nothing}; it waits for ${jobs} job${jobs===1?"":"s"} of its own${stopped}`;
+const what=(0,import_chunk_TPJYJ53I.countDescendants)(activity.descendants);if(isCause)return`no observable change: ${nothing}, and ${what} of its own asleep fo\
+r ${(0,import_chunk_SBRRC2LY.formatDuration)(asleepMs)}${stopped}`;return`${nothing}; it waits for ${isAtWork(seen)?`what it started, which works (${cpuWords(activity)}\
+)`:`${what}, asleep`}${stopped}`}return`${nothing}; ${count===0?"nobody looked for a while":"one observation is not enough"}${stopped}`}function workWords({activity,
+ownCpuMs,hasCommit}){const parts=[...activity.hasOutput?[`${(0,import_chunk_TFEMYLSK.formatSize)(activity.outputBytes)} of output`]:[],...(0,import_chunk_TPJYJ53I.
+isBusy)(ownCpuMs,activity.spanMs)?[`${(0,import_chunk_SBRRC2LY.formatDuration)(ownCpuMs??0)} of CPU`]:[],...hasCommit?["a new commit"]:[]];return`${parts.join("\
+, ")} within ${(0,import_chunk_SBRRC2LY.formatDuration)(activity.spanMs)}`}function cpuWords({cpuMs,spanMs}){return`${(0,import_chunk_SBRRC2LY.formatDuration)(cpuMs??
+0)} of CPU within ${(0,import_chunk_SBRRC2LY.formatDuration)(spanMs)}`}async function jobsAtWork(root,owner){const key=(0,import_chunk_35TRZJLG.readKey)();let count=0;
+for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const read=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(read.kind!==
+"ok"||read.value.owner!==owner||!await(0,import_chunk_35TRZJLG.isGenuine)(read.value,key))continue;if(["supervised","unseen","armed"].includes((0,import_chunk_D67XVZNW.
+conditionOf)((0,import_chunk_D67XVZNW.inspect)(root,id))))count+=1}return count}var headBytes=4096;var lookMs=5e3;function headFolder(folder){const root=(0,import_chunk_3S6B2MGW.
+findWorktree)(folder);if(root===void 0)return void 0;const dotGit=import_node_path.default.join(root,".git");if((0,import_chunk_S7M4UBSY.isFolder)(dotGit))return dotGit;
+const named=/^gitdir: (.+)$/m.exec((0,import_chunk_PGEWSQPR.readText)(dotGit,headBytes)??"")?.[1]?.trim();return named===void 0||named===""?void 0:import_node_path.
+default.resolve(root,named)}async function headStamp(gitFolder){const head=import_node_path.default.join(gitFolder,"HEAD");const[itself,log]=await Promise.all([
+(0,import_chunk_2BIZXMTV.fileFacts)(head,lookMs),(0,import_chunk_2BIZXMTV.fileFacts)(import_node_path.default.join(gitFolder,"logs/HEAD"),lookMs)]);if(itself===
+void 0||log===void 0)return void 0;const text=(0,import_chunk_PGEWSQPR.readText)(head,headBytes)?.trim()??"";return JSON.stringify([text,log,await refFacts(gitFolder,
+text)])}async function refFacts(gitFolder,head){const ref=/^ref: (refs\/[^\0]+)$/.exec(head)?.[1];if(ref===void 0||ref.split("/").includes(".."))return null;const common=import_node_path.
+default.resolve(gitFolder,(0,import_chunk_PGEWSQPR.readText)(import_node_path.default.join(gitFolder,"commondir"),headBytes)?.trim()||".");return await(0,import_chunk_2BIZXMTV.
+fileFacts)(import_node_path.default.join(common,ref),lookMs)??null}var established="01";function countConnections(pids){if(process.platform!=="linux")return null;
+const found=new Set;let hasSeen=false;for(const pid of pids){const sockets=socketsOf(pid);if(!sockets)continue;hasSeen=true;if(sockets.size===0)continue;for(const inode of[
+"tcp","tcp6"].flatMap(table=>establishedIn(`/proc/${pid}/net/${table}`)))if(sockets.has(inode))found.add(inode)}return hasSeen?found.size:null}function socketsOf(pid){
+const folder=`/proc/${pid}/fd`;try{return new Set((0,import_node_fs.readdirSync)(folder).flatMap(fd=>socketIn(`${folder}/${fd}`)??[]))}catch{return void 0}}function socketIn(link){
+try{return/^socket:\[(\d+)\]$/.exec((0,import_node_fs.readlinkSync)(link))?.[1]}catch{return void 0}}function establishedIn(table){try{return(0,import_node_fs.readFileSync)(
+table,"latin1").split("\n").slice(1).flatMap(line=>{const cells=line.trim().split(/\s+/);return cells[3]===established&&cells[9]?[cells[9]]:[]})}catch{return[]}}
+var AgentTree=class{tree;child;counted=null;ownCpuMs=0;standing=0;isStopped=false;living=[];constructor(tree,child){this.tree=tree;this.child=child}look(){const rows=(0,
+import_chunk_TPJYJ53I.ownRows)(this.tree);const living=rows.filter(row=>!(0,import_chunk_5Z3IZCRM.isDeadState)(row.state));const own=living.filter(row=>this.isOwn(
+row));this.count(own);const isChild=({pid})=>pid===this.child?.pid;this.standing=own.filter(row=>!isChild(row)).length;this.isStopped=own.some(row=>isChild(row)&&
+/^[Tt]/.test(row.state));this.living=living.map(({pid})=>pid);return{cpu:(0,import_chunk_TPJYJ53I.cpuOf)(rows),descendants:living.length-own.length}}take(){const{
+ownCpuMs,standing,isStopped}=this;this.ownCpuMs=0;return{ownCpuMs:import_chunk_5Z3IZCRM.hasCpu?ownCpuMs:null,standing,isStopped}}pids(){return this.living}isOwn({
+pid,start}){if(!this.child)return false;if(pid===this.child.pid)return true;return(Number(start)-Number(this.child.start_token))*import_chunk_5Z3IZCRM.tickMs<=import_chunk_HPS4WFBD.
+standingStartMs}count(own){const{counted}=this;const now=new Map(own.map(row=>[`${row.pid} ${row.start}`,row.cpu*import_chunk_5Z3IZCRM.tickMs]));if(counted)for(const[
+who,cpuMs]of now)this.ownCpuMs+=Math.max(0,cpuMs-(counted.get(who)??0));this.counted=now}};var sum=({stdout,stderr})=>stdout+stderr;function watchLiveness(claim,progress,child){
+const{spec,paths,root}=claim;const everyMs=Math.max(1,Math.floor((spec.quiet_ms??import_chunk_HPS4WFBD.limits.quiet.default)/import_chunk_HPS4WFBD.livenessObservations));
+const tree=new AgentTree((0,import_chunk_F2OWPB3Z.treeOf)(spec,paths,{worker:claim.self,...child}),child.child);const gitFolder=headFolder(spec.cwd);const onError=error=>(0,
+import_chunk_TPJYJ53I.noteTrouble)(paths,error);const sizes=()=>({stdout:(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.
+factsOf)(paths.error)?.size??0});let memory=freshLiveness;let stamp;let isStopped=false;let isLooking=false;let disarm=()=>void 0;const begunMs=(0,import_chunk_CL3BCQKO.
+monotonicMs)();const sampler=new import_chunk_TPJYJ53I.Sampler({clock:{monotonicMs:import_chunk_CL3BCQKO.monotonicMs,at:import_chunk_CL3BCQKO.atMonotonic,iso:import_chunk_CL3BCQKO.
+isoNow},everyMs:Math.min(import_chunk_HPS4WFBD.limits.sample.default,Math.max(1,Math.floor(everyMs/2))),look:async()=>({usage:tree.look(),...sizes(),results:new Map,
+log:void 0}),fromMs:begunMs,baseline:null,onSample:({hasOutput})=>{if(hasOutput&&memory.told.length>0)void observe()},onError});const observe=async()=>{if(isLooking||
+isStopped)return;isLooking=true;try{const activity=await sampler.take();const hasCommit=await isOtherHead();const isStill=!activity.hasOutput&&!hasCommit;const jobs=isStill?
+await jobsAtWork(root,spec.id):0;if(isStopped||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))return;const seen={at:(0,import_chunk_CL3BCQKO.isoNow)(),everyMs,
+activity,hasCommit,jobs,bytes:sum(sizes()),...tree.take()};const judgement=judgeLiveness(memory,seen);memory=judgement.memory;tell(claim,progress,judgement,tree)}catch(error){
+onError(error)}finally{isLooking=false}};async function isOtherHead(){if(gitFolder===void 0)return false;const[before,now]=[stamp,await headStamp(gitFolder)];stamp=
+now??before;return before!==void 0&&now!==void 0&&now!==before}const arm=()=>{if(isStopped)return;const n=Math.floor(((0,import_chunk_CL3BCQKO.monotonicMs)()-begunMs)/
+everyMs)+1;disarm=(0,import_chunk_CL3BCQKO.atMonotonic)(begunMs+n*everyMs,()=>void observe().finally(arm))};if(claim.generation>1)memory={...memory,...rememberedIn(
+paths,sum(sizes()))};void isOtherHead().catch(onError).finally(arm);return()=>{isStopped=true;disarm();sampler.stop()}}function tell({spec},progress,judgement,tree){
+const{isNews,isAttention,fingerprint,wakes}=judgement;const note=isAttention?withConnections(judgement.note,tree):judgement.note;const standing=isAttention?{liveness:note,
+health:"attention",attention_kind:"task_attention"}:{liveness:note,...progress.state.health==="attention"?{health:"unknown",attention_kind:null}:{}};if(!isNews){
+progress.change(standing);return}const{at:_,...words2}=note;progress.note("liveness",{...words2,quiet_ms:spec.quiet_ms??import_chunk_HPS4WFBD.limits.quiet.default,
+fingerprint,...isAttention&&spec.on_stall?{on_stall:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall),import_chunk_HPS4WFBD.onStallBytes)}:
+{},...wakes?{wake:["attention"]}:{}},standing)}function withConnections(note,tree){const count=countConnections(tree.pids());if(count===null)return note;const held=count===
+0?"it holds no network connection":`it holds ${count} network connection${count===1?"":"s"} (an answer may be on its way)`;return{...note,reason:`${note.reason}\
+; ${held}`}}function rememberedIn(paths,bytes){const events=(0,import_chunk_JCD23OGW.readEvents)(paths,0,1e5).events.filter(({type})=>type==="liveness");const since=events.
 slice(events.findLastIndex(({word:word2})=>word2==="working")+1);const told=since.flatMap(({fingerprint})=>typeof fingerprint==="string"?[fingerprint]:[]);const word=words.
 find(one=>one===since.at(-1)?.word)??"working";return{word,told:[...new Set(told)].filter(cause=>cause.endsWith(`@${bytes}`)).slice(0,mostCauses)}}var words=["w\
 aiting","dead_wait"];var mostCauses=8;
@@ -4188,17 +4188,17 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_HDKQPZKU=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-LUBZFCXI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_ZIQXS4SC=load("./chunk-ZIQXS4SC.js");var import_chunk_LVCMGPNS=load(
-"./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_762D7YFD=load(
-"./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
-"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./ask-VY3UCI2R.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_Y2V6YBDD=load("./chunk-Y2V6YBDD.js");var import_chunk_KU7HY3G2=load(
+"./chunk-KU7HY3G2.js");var import_chunk_D4KKB2YK=load("./chunk-D4KKB2YK.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FBN6ALYG=load(
+"./chunk-FBN6ALYG.js");var import_chunk_MAY74EFA=load("./chunk-MAY74EFA.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_CQY6EYSU=load(
+"./chunk-CQY6EYSU.js");var import_chunk_TZD4PNTQ=load("./chunk-TZD4PNTQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
+"./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_OD4KPRF5=load("./chunk-OD4KPRF5.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
-"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -4206,7 +4206,7 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_HDKQPZKU=load("./
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_ZIQXS4SC.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_Y2V6YBDD.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -4240,72 +4240,53 @@ let[fine,wrong]=[0,text.length+1];while(wrong-fine>1){const middle=Math.floor((f
 wrong=middle;else fine=middle}return fine}
 
 },
-"./chunk-3MTGHWQZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
-resolve().then(()=>load("./file-ZIHK7A4M.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-BIL4NCNY.js"))).dir,pid:async()=>(await Promise.
-resolve().then(()=>load("./pid-RZ76B32F.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-ROVQYF4O.js"))).job,git:async()=>(await Promise.resolve().
-then(()=>load("./git-Y4TIUVOT.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-NMDUNQC2.js"))).cmd,http:async()=>(await Promise.resolve().then(
-()=>load("./http-KRIWOC4O.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-7BEJ5H4R.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
-"./ci-WO6DTLKD.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-Z3BSBBMR.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
-eview-3TNHZ5JI.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
-
-},
-"./chunk-4IXXPGGV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
-module.exports=stdin_exports;var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_7U2475D5=load(
-"./chunk-7U2475D5.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load(
-"./chunk-CM5GR4UR.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_VQZH6OHM.rootPaths)(root).
-config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
-uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind!==
-"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
-const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_CM5GR4UR.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_CM5GR4UR.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_CM5GR4UR.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_ZBYD4L2R.readUserConfig)();const narrowing=readNarrowing(
-words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
-words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
-words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_7U2475D5.userConfigFile)()??"your config"},{restrict:narrowing.
-restrict,file:(0,import_chunk_VQZH6OHM.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
-profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
-name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
-ment"?(0,import_chunk_NOXSBKMC.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
- task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_RWEPNHDG.checkProgram)(
-backend,program);(0,import_chunk_RWEPNHDG.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
-program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
-(0,import_chunk_CM5GR4UR.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
-model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
-fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_NOXSBKMC.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
-terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
-{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
-config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_NOXSBKMC.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
-...own}};const backend=(0,import_chunk_NOXSBKMC.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
-const found=import_chunk_NOXSBKMC.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_RWPWOFIF.findProgram)(program,cwd)!==void 0));if(found.
-length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
-length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_M5UIDYZS.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_NOXSBKMC.backends.map(backend=>backend.
-id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_IYTRN2OE.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_HCKID2IT.listActive)(folder)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(folder,id);const spec=(0,import_chunk_IDC76GR5.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_IDC76GR5.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_4PCFKXRG.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_M5UIDYZS.nextCommands.wait(id,option))}}
+"./chunk-4GQUMDZD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
+OLD5VJ7N.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_YWT4S4VF=load("./chun\
+k-YWT4S4VF.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./ch\
+unk-35TRZJLG.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./\
+chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_VQZH6OHM.rootPaths)(question.root).shared,`${(0,
+import_chunk_35TRZJLG.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_HPS4WFBD.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_HPS4WFBD.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_YWT4S4VF.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_VQZH6OHM.rootPaths)(root).shared;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,
+import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_35TRZJLG.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_HPS4WFBD.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_35TRZJLG.sameMac)(await(0,import_chunk_35TRZJLG.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_PGEWSQPR.readText)(file,2*import_chunk_HPS4WFBD.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_HPS4WFBD.sharedBytes||value.holdMs===0)(0,import_chunk_PGEWSQPR.removeFile)(file);else(0,import_chunk_PGEWSQPR.writeJson)(file,{...answer,mac:await(0,
+import_chunk_35TRZJLG.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_HPS4WFBD.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-AIBLIURO.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_HPS4WFBD.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))view=await(mayAttach?import_chunk_WZATSA2X.refreshAttached:import_chunk_WZATSA2X.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_D67XVZNW.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_D67XVZNW.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_VQZH6OHM.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_HPS4WFBD.
+toolGraceMs+import_chunk_HPS4WFBD.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
 
 },
 "./chunk-4JQGVOA5.js": function (module, exports) {
@@ -4366,14 +4347,6 @@ modifiedMs<pause)return;if(view.launch)((0,import_chunk_35TRZJLG.findEngine)(vie
 SIGKILL");await(0,import_chunk_VCIFQG7V.startWorker)(view.root,view.spec,view,generation)}
 
 },
-"./chunk-BD2W4KWT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pastExpectation:()=>pastExpectation});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3\
-.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQ\
-KO.js");function pastExpectation({spec,state}){const ran=(0,import_chunk_IDC76GR5.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const expected=spec?.
-run?.expect_ms;if(ran===null||typeof expected!=="number"||ran<=expected||(0,import_chunk_D67XVZNW.isEnded)(state))return null;return`expected to take ${(0,import_chunk_UNGYPAP3.
-formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(whole(ran))}`}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
-
-},
 "./chunk-BG33UFLP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");function line(text){const characters=[
@@ -4384,12 +4357,62 @@ changes=0},last){const told=changes===0?"nothing changed":`${changes} change${ch
 last: ${last}`}
 
 },
-"./chunk-BYJIRTKN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_YBOHOBP4=load("./chunk-YBOHOBP4.js");
-var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_YBOHOBP4.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_YBOHOBP4.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_IDC76GR5.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+"./chunk-D4KKB2YK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
+module.exports=stdin_exports;var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_OD4KPRF5=load("./chunk-OD4KPRF5.js");var import_chunk_7U2475D5=load(
+"./chunk-7U2475D5.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load(
+"./chunk-CM5GR4UR.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_VQZH6OHM.rootPaths)(root).
+config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
+uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind!==
+"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
+const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_CM5GR4UR.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_CM5GR4UR.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_CM5GR4UR.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_OD4KPRF5.readUserConfig)();const narrowing=readNarrowing(
+words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
+words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
+words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_7U2475D5.userConfigFile)()??"your config"},{restrict:narrowing.
+restrict,file:(0,import_chunk_VQZH6OHM.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
+profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
+name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
+ment"?(0,import_chunk_NOXSBKMC.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
+ task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_RWEPNHDG.checkProgram)(
+backend,program);(0,import_chunk_RWEPNHDG.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
+program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
+(0,import_chunk_CM5GR4UR.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
+model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
+fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_NOXSBKMC.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
+terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
+{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
+config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_NOXSBKMC.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
+...own}};const backend=(0,import_chunk_NOXSBKMC.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
+const found=import_chunk_NOXSBKMC.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_RWPWOFIF.findProgram)(program,cwd)!==void 0));if(found.
+length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
+length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_M5UIDYZS.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_NOXSBKMC.backends.map(backend=>backend.
+id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_IYTRN2OE.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_HCKID2IT.listActive)(folder)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(folder,id);const spec=(0,import_chunk_IDC76GR5.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_IDC76GR5.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_EP5J7HPO.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_M5UIDYZS.nextCommands.wait(id,option))}}
 
 },
 "./chunk-FO2VSSQU.js": function (module, exports) {
@@ -4426,404 +4449,13 @@ value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,er
 return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
 
 },
-"./chunk-G2EODBUY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_BD2W4KWT=load(
-"./chunk-BD2W4KWT.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);
-const replaced=replacedBy(view);if(replaced!==null)return{kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_B6AP4WY2.
-collectedBy)(view);if(collected)return{kind:"duplicate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.
-state==="done"?lateTimer(view):null}function lateEvent(fired,view){if((0,import_chunk_D67XVZNW.isEnded)(view.state))return{kind:"late",words:`its job has ended \
-since (${view.state.state}); ${fired.wake==="handback"?"what it left is to be read with its end":"go by the end, not by this"}`};const told=(0,import_chunk_B6AP4WY2.
-lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a wait has told it alrea\
-dy (event ${newest}); another wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(owner)}`:"";const ms=(0,
-import_chunk_IDC76GR5.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)} ago`;return`read by ${by===
-"wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;const why=(0,import_chunk_IDC76GR5.
-readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_IDC76GR5.instantOf)(view.
-spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.endedMs>due);if(guarded.
-length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.formatAge)(due-(last.
-endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){if(!view.spec?.
-timer||(0,import_chunk_D67XVZNW.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.length>0&&guarded.
-every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_IDC76GR5.instantOf)(timer.state.created_at)??0;const found=[];for(const id of(0,
-import_chunk_HCKID2IT.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(timer.root,
-id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_IDC76GR5.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.owner??null))continue;
-const state=(0,import_chunk_IDC76GR5.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_D67XVZNW.isEnded)(state.value);const endedMs=isOver?(0,import_chunk_IDC76GR5.
-instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_IDC76GR5.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=armed))found.push(
-{id,endedMs})}return found}var guardedJobs=2*import_chunk_HPS4WFBD.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(text).replace(/\s+/g," ").trim(),60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const health=(0,
-import_chunk_F4RDUI7D.healthOf)(view,condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_IDC76GR5.ageOf)(view.state.
-created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.
-nowMs)()-newestMs),queue:(0,import_chunk_F4RDUI7D.queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(
-view,health),isAwaited:isHeld(view)};return{...facts,next:isIdle?import_chunk_M5UIDYZS.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({
-root,id}){try{return(0,import_chunk_CQRAUG2K.readWaiters)(root,id).some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||
-(0,import_chunk_D67XVZNW.isEnded)(state))return null;if(spec.timer)return Math.max(0,((0,import_chunk_IDC76GR5.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.
-nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.round((0,import_chunk_D67XVZNW.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.
-isFinite(left)?Math.max(0,left):null}function workerWord(view){if((0,import_chunk_F4RDUI7D.findStopped)(view))return"stopped";const{worker}=view.seen;if(worker===
-"alive")return"alive";if(worker==="unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{
-health}){const{spec,state}=view;const ran=(0,import_chunk_IDC76GR5.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const past=(0,
-import_chunk_BD2W4KWT.pastExpectation)(view);if(past!==null)return past;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;
-const used=1-left/spec.deadline_ms;return used<import_chunk_HPS4WFBD.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){
-const{view,condition,health,late}=one;if(condition==="damaged")return import_chunk_M5UIDYZS.nextCommands.doctor(view.id,option);if(health.attention_kind==="moni\
-tor_attention"&&one.worker!=="stopped")return import_chunk_M5UIDYZS.nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||
-one.isAwaited;return needsLook?import_chunk_M5UIDYZS.nextCommands.observe(view.id,option):import_chunk_M5UIDYZS.nextCommands.wait(view.id,option)}
-
-},
-"./chunk-IKIXLT6J.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
-module.exports=stdin_exports;var import_chunk_TIUGNHSS=load("./chunk-TIUGNHSS.js");var import_chunk_BD2W4KWT=load("./chunk-BD2W4KWT.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_UJEZBA3B=load(
-"./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_CQRAUG2K.
-readWaiters)(view.root,view.id)}catch(error){unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(
-view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
-spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"\
-its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_F4RDUI7D.findStopped)(view))return"its worker i\
-s stopped";return await(0,import_chunk_UJEZBA3B.isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=["worker_gone","end_u\
-nstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,import_chunk_F4RDUI7D.
-monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.
-cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const active=(0,import_chunk_HCKID2IT.listActive)(root);const seen=await lookForLive(root,active,
-owner);await addFinished(seen,new Set(active),asker(root,owner));seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){
-const seen={jobs:[],timers:[],uncollected:[],isMore:false,below:0,unreadable:[]};const who=asker(root,owner);for(const id of active){if(isOver())break;await addLive(
-seen,id,who)}seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}function asker(root,owner){return{root,owner,whose:(0,import_chunk_TIUGNHSS.whoseJobs)(
-root,owner)}}async function addLive(seen,id,{root,owner,whose}){const view=lookAt(root,id);if(!view)return;const{spec}=view;const relation=spec?whose(spec):"own";
-if(relation!=="own"&&!await(0,import_chunk_UJEZBA3B.isForged)(view)){if(relation==="below"&&!(0,import_chunk_D67XVZNW.isEnded)(view.state))seen.below+=1;return}
-if((0,import_chunk_D67XVZNW.isEnded)(view.state)&&view.damage===null){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}
-const reason=await faultOf(view);if(reason!==null||!spec){seen.unreadable.push({id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&
-(0,import_chunk_D67XVZNW.conditionOf)(view)==="over";if(isDue)return addUncollected(seen,view);const deliveries=await deliveriesOf(view);const window=owner??spec.
-owner;const job={view,owner:spec.owner,window,deliveries,trouble:troubleOf(view,deliveries.waiters)};(spec.timer?seen.timers:seen.jobs).push(job)}async function faultOf(view){
-if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_UJEZBA3B.isForged)(view)?"spec.json is not t\
-he one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))return void 0;
-try{return(0,import_chunk_D67XVZNW.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;
-throw error}}async function addFinished(seen,active,who){const{root}=who;const others=(0,import_chunk_HCKID2IT.listJobs)(root).filter(id=>!active.has(id));for(const[
-at,id]of others.entries()){if(at>=import_chunk_HPS4WFBD.idleScan||seen.uncollected.length>=import_chunk_HPS4WFBD.uncollectedShown){seen.isMore=true;return}const paths=(0,
-import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_IDC76GR5.readState)(paths);if(state.
-kind!=="ok"||!(0,import_chunk_D67XVZNW.isEnded)(state.value)){await addLive(seen,id,who);continue}if(!isOfAsker(id,who))continue;const view=lookAt(root,id);if(view)
-addUncollected(seen,view)}}function isOfAsker(id,{root,owner,whose}){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));
-return spec.kind==="ok"?whose(spec.value)==="own":owner===null}function addUncollected(seen,view){if(view.state.state==="canceled")return;if(seen.uncollected.length<
-import_chunk_HPS4WFBD.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.parse(view.spec?.timer?.due_at??"")||0}
-async function judgeIdle(root,owner,option){return judgeSeen(await lookForIdle(root,owner),owner,option)}function judgeSeen(seen,owner,option){const windows=[...new Set(
-[...seen.jobs,...seen.timers].map(one=>one.window))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.jobs.flatMap(({view})=>judged.
-flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(timer=>timer.view===view)));
-const{uncollected,isMore,below,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),...{jobs,timers,uncollected,
-isMore,below,unreadable},orphans:orphansOf([...seen.jobs,...seen.timers]),next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.missing.
-length>0}function judgeWindow(seen,window,option){const timers=seen.timers.filter(timer=>timer.window===window);const jobs=seen.jobs.filter(job=>job.window===window);
-const held=timers.find(isDelivered);const kept=held??timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(timer,{isKept:timer===
-kept,isAlone:jobs.length===0},option))}}function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);const missing=[];if(!isDelivered(
-job))missing.push("delivery");if(!backstop)missing.push("backstop");if(needsHandback(job)&&!job.deliveries.waiters.some(hearsHandback))missing.push("handback");
-if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,late:(0,import_chunk_BD2W4KWT.pastExpectation)(job.view),...commandsFor(job,missing,
-option)}}function isDelivered({deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function needsHandback({view,deliveries}){return Boolean(
-view.spec?.handback)&&deliveries.notifier===null}function hearsHandback({until}){return until.includes("handback")}function orphansOf(live){const alone=live.filter(
-({deliveries})=>deliveries.notifier===null&&deliveries.waiters.every(({isOrphan})=>isOrphan));return new Set(alone.flatMap(({deliveries})=>deliveries.waiters.map(
-({identity})=>identity.pid))).size}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,leftMs})=>leftMs===null?[]:[{by:"wait",pid:identity.
-pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{by:"timer",pid:null,id:view.id,leftMs:Math.max(0,
-dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;const isHeld=isDelivered(timer);const isFault=!isKept||
-isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",view.id,"--timeout",patienceFor(timer));return{...timer,isDelivered:isHeld,
-isExtra:!isKept,isFault,next:isKept?armed:import_chunk_M5UIDYZS.nextCommands.cancel(view.id,option)}}function commandsFor(job,missing,option){const{view,deliveries,
-trouble}=job;const isOpen=isForWait(missing);const next=isOpen?(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",view.id,...causesFor([job]),"--timeout",patienceFor(
-job)):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(trouble.cause);if(!missing.includes("attention")||isMended)
-return{next,mend:null};const stopped=(0,import_chunk_F4RDUI7D.findStopped)(view);return{next,mend:stopped?`kill -CONT ${stopped.pid}`:import_chunk_M5UIDYZS.nextCommands.
-doctor(view.id,option)}}function isForWait(missing){return missing.some(one=>one!=="attention")}function causesFor(jobs){const asking=jobs.filter(needsHandback);
-if(asking.length===0)return[];const cursors=asking.flatMap(({view})=>{const seq=(0,import_chunk_B6AP4WY2.heardSeq)(view.paths,"handback");if(seq===null)return[];
-return["--after-seq",jobs.length>1?`${view.id}:${seq}`:String(seq)]});return["--until","handback",...cursors]}function patienceMs({view}){const{spec,turn}=view;
-if(!spec)return import_chunk_HPS4WFBD.idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_HPS4WFBD.idleGraceMs;const leftMs=Math.
-max(0,(0,import_chunk_D67XVZNW.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_HPS4WFBD.idleWaitMs,leftMs+spec.kill_grace_ms+
-import_chunk_HPS4WFBD.idleGraceMs)}function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.
-formatDuration)(Math.max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>isForWait(
-missing)),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?open.map(({view})=>view.id):owner===
-null?[]:["--owner",owner];return(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",...which,"--any",...causesFor(open),"--timeout",patienceFor(...open))}
-
-},
-"./chunk-LVCMGPNS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_A3YABYSL=load("./chun\
-k-A3YABYSL.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_4PCFKXRG=load("./ch\
-unk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_M5UIDYZS=load("./\
-chunk-M5UIDYZS.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_M5UIDYZS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_M5UIDYZS.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_HPS4WFBD.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_HPS4WFBD.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_HPS4WFBD.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_A3YABYSL.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
-worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
-import_chunk_A3YABYSL.launchWords)(input,job.earlier),notify:await(0,import_chunk_A3YABYSL.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??
-input.durationOrDefault("timeout"),killGraceMs:import_chunk_HPS4WFBD.limits.staffKillGrace.default,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,
-firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration(
-"quiet-after")??null,onStall:job.onStall??(0,import_chunk_A3YABYSL.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.
-plan.dir,baseline:{}}:null,warnings:[...(0,import_chunk_4IXXPGGV.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
-false,credentials:(0,import_chunk_NOXSBKMC.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_4PCFKXRG.settleLost)(root.folder);const admit=async()=>{
-const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_6MNXFWQK.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_RWEPNHDG.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_M5UIDYZS.nextCommands.
-waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
-await tellDirty(context,job.cwd);return(0,import_chunk_A3YABYSL.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
-const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
-undoHandback}=await Promise.resolve().then(()=>load("./handback-3YLGBFWF.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
-cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
-root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-RLACFEY3.js"));
-const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
-tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
- --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
-resume!==null)(0,import_chunk_4IXXPGGV.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
-import_chunk_4PCFKXRG.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_4PCFKXRG.neighbourWarning)(id,(0,import_chunk_4PCFKXRG.
-modeOf)(root.folder,id))),told:id=>(0,import_chunk_4PCFKXRG.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_4IXXPGGV.
-makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
-if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_6JH5E2PI.requireBase)(words.cwd,base);return part}
-function askedProfile(input){return input.text("profile")}
-
-},
-"./chunk-MZF46EUA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{requireReachable:()=>requireReachable,seen:()=>seen,signOf:()=>signOf,sizeFacts:()=>sizeFacts,sizeText:()=>sizeText,
-unreachable:()=>unreachable});module.exports=stdin_exports;var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBS\
-Y.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function seen(verdict,word,evidence,more={}){const{facts={},cursor={},key=word,...rest}=more;return{
-kind:"look",verdict,word,evidence,key,facts,cursor,...rest}}function requireReachable(target){try{return(0,import_chunk_S7M4UBSY.targetOf)(target)}catch(error){
-const shown=JSON.stringify(target.length>200?`${target.slice(0,200)}...`:target);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot watch ${shown}: \
-it cannot be looked at (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??(0,import_chunk_NVPF5LEY.messageOf)(error)})`)}}function unreachable(target,error){const code=(0,
-import_chunk_NVPF5LEY.errnoOf)(error)??"error";if(["EACCES","EPERM","ELOOP","ENAMETOOLONG"].includes(code))return{kind:"fault",cause:"refused",message:`cannot l\
-ook at ${target} (${code})`};const message=`cannot look at ${target}: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,
-retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}function signOf(facts){return facts?`${facts.inode}-${facts.size}-${facts.modifiedMs}`:
-"missing"}function sizeText(facts){return facts?(0,import_chunk_TFEMYLSK.formatSize)(facts.size):"not there"}
-
-},
-"./chunk-ODS56YZT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>handbackEvent,handbackWarnings:()=>handbackWarnings,withHandback:()=>withHandback});module.exports=
-stdin_exports;var import_chunk_4JQGVOA5=load("./chunk-4JQGVOA5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_D67XVZNW=load("./chun\
-k-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");async function withHandback(job,ending){
-const{paths,spec}=job;const read=(0,import_chunk_IDC76GR5.readState)(paths);const state=read.kind==="ok"?read.value:void 0;if(!spec.handback||state&&(0,import_chunk_D67XVZNW.
-isEnded)(state))return ending;const look=new import_chunk_4JQGVOA5.HandbackLook(spec.handback,paths);const late={news:[],trouble:"it gives no answer"};const{news,
-trouble}=await(0,import_chunk_4JQGVOA5.inTime)(look.look(true),import_chunk_HPS4WFBD.pathLookMs,late);if(news.length>0){const journal=(0,import_chunk_JCD23OGW.openJournal)(
-paths,spec);for(const one of news)journal.append("handback",handbackEvent(one))}const warnings=handbackWarnings(ending.warnings??state?.warnings??spec.warnings??
-[],look,trouble);return{...ending,warnings,handback:look.standing}}function handbackEvent(news){return{...news,wake:["handback"]}}function handbackWarnings(known,look,trouble){
-const{dir,newest}=look.standing;const lost=`the hand-back folder ${dir} cannot be looked into: ${trouble}; what is put there wakes nobody`;const many=`so many f\
-iles were handed back that those after ${newest} are not told; they lie in ${dir}`;const warnings=[...trouble===null?[]:[{code:"handback_unseen",message:lost}],
-...look.isFull?[{code:"handback_many",message:many}]:[]];const isKnown=({code})=>known.some(one=>one.code===code);return[...known,...warnings.filter(one=>!isKnown(
-one))]}
-
-},
-"./chunk-OIUJ5BRI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimPath:()=>claimPath,claimSeen:()=>claimSeen,claimText:()=>claimText,makeRoom:()=>makeRoom});module.exports=stdin_exports;
-var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
-var claimBytes=200;function claimSeen({paths,spec},name){const folder=(0,import_chunk_S7M4UBSY.factsOf)(paths.notices);if(!folder)return"none";if(folder.kind!==
-"folder")return"odd";const file=claimPath(paths,name);switch((0,import_chunk_S7M4UBSY.factsOf)(file)?.kind){case void 0:return"none";case"folder":return spec.sealed_notices?
-"odd":"told";case"file":return isSealed(spec,name,file)?"told":"odd";default:return"odd"}}function claimText({spec},name,word){const seal=sealOf(spec,name,word);
-return seal===void 0?void 0:`${word} ${seal}
-`}function claimPath(paths,name){return`${paths.notices}/${name}`}function makeRoom(job,name){const{paths}=job;const folder=(0,import_chunk_S7M4UBSY.factsOf)(paths.
-notices);if(folder&&folder.kind!=="folder")(0,import_chunk_PGEWSQPR.moveAside)(paths.notices);(0,import_chunk_PGEWSQPR.createFolder)(paths.notices);if(claimSeen(
-job,name)==="odd")(0,import_chunk_PGEWSQPR.moveAside)(claimPath(paths,name))}function isSealed(spec,name,file){const[word="",seal=""]=((0,import_chunk_PGEWSQPR.
-readText)(file,claimBytes)??"").trim().split(" ");const expected=sealOf(spec,name,word);return expected===void 0||(0,import_chunk_35TRZJLG.sameMac)(expected,seal)}
-function sealOf({id},name,word){try{const key=(0,import_chunk_35TRZJLG.readKey)();return key===void 0?void 0:(0,import_chunk_35TRZJLG.macOfShort)({what:"notice",
-id,name,word},key)}catch{return void 0}}
-
-},
-"./chunk-RWEPNHDG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkProgram:()=>checkProgram,policyBytes:()=>policyBytes,policyFault:()=>policyFault,readSettings:()=>readSettings,
-requirePolicy:()=>requirePolicy,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_NOXSBKMC=load(".\
-/chunk-NOXSBKMC.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);if(version===null||backend.oldest===null||
-!(0,import_chunk_NOXSBKMC.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${backend.title} ${version}\
- (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({backend:id,program,version}){const backend=(0,
-import_chunk_NOXSBKMC.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot tell the version of ${backend.title} (${program}\
-); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){if(backend.oldest===null&&backend.packages.
-length===0)return null;const version=(0,import_chunk_NOXSBKMC.versionOf)(program,backend.packages);if(version===null||backend.oldest===null||!(0,import_chunk_NOXSBKMC.
-isOlder)(version,backend.oldest))return version;return(0,import_chunk_NOXSBKMC.versionOf)(program,backend.packages,{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){
-const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile}\
- with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend or --profile")}function policyFault(backend,profile,cwd,version=null){
-const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){const fault=faultOf(policy,{profile,version},cwd);
-if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_IYTRN2OE.variables.home();if(!policy.inWorkspace&&home===void 0)
-return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?placesOf(cwd):[home]){const file=import_node_path.default.
-join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(policy,wanted,one);if(fault!==null)return fault}}
-return null}function placesOf(cwd){return[...new Set([(0,import_chunk_3S6B2MGW.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){return(0,import_chunk_S7M4UBSY.
-listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{profile,version},file){
-const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.findFault(read.
-text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){try{if(!(0,
-import_chunk_S7M4UBSY.factsOf)(file))return{text:null};const read=(0,import_chunk_PGEWSQPR.readRange)((0,import_chunk_S7M4UBSY.realPath)(file),0,policyBytes);if(!read)
-return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString("u\
-tf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
-
-},
-"./chunk-RYHA6YX6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{matchAt:()=>matchAt,matchPattern:()=>matchPattern,parsePattern:()=>parsePattern});module.exports=stdin_exports;var import_chunk_HPS4WFBD=load(
-"./chunk-HPS4WFBD.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var patternFlags="m";function parsePattern(text,option){if(text==="")throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take ${option}: an empty pattern matches everything; give what to look for`);try{new RegExp(text,patternFlags)}catch(error){const[,why]=/: ([^:]*)$/.
-exec((0,import_chunk_NVPF5LEY.messageOf)(error))??[];throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(text)}: it is no regular \
-expression (${why??"it does not compile"}); allowed is what JavaScript's RegExp takes, without slashes`)}return text}async function matchPattern(pattern,text,limitMs=import_chunk_HPS4WFBD.
-patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at>=0}async function matchAt(pattern,text,limitMs=import_chunk_HPS4WFBD.patternMs){
-const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
-rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
-PT_EXECUTION_TIMEOUT")return"slow";throw error}}
-
-},
-"./chunk-S57K6EM3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});module.exports=
-stdin_exports;var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chun\
-k-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./ch\
-unk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./\
-chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("\
-./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
-return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_HCKID2IT.
-listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_VQZH6OHM.
-jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.
-id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
-const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
-const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const condition=workerOf(paths)==="alive"?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
-memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
-import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_35TRZJLG.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
-function look(root,id){try{const view=(0,import_chunk_D67XVZNW.inspect)(root,id);return(0,import_chunk_D67XVZNW.isEnded)(view.state)?void 0:(0,import_chunk_D67XVZNW.
-conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
-if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_NPTTVLI2.isSettleable)(condition)||!memory.
-unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_IDC76GR5.
-readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_35TRZJLG.isGenuine)(read.value,(0,import_chunk_35TRZJLG.readKey)());const its=isOurs?
-poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_35TRZJLG.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[
-(0,import_chunk_IDC76GR5.readWorker)(paths),(0,import_chunk_IDC76GR5.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.
-worker):"dead");return["alive","unknown"].find(one=>seen.includes(one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(
-paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=
-import_chunk_HPS4WFBD.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.
-set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_HPS4WFBD.leaseMs}function forgetGone(memory,active){const there=new Set(active);
-for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
-
-},
-"./chunk-SJ4RX63J.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_UP7BMRGJ=load("./\
-chunk-UP7BMRGJ.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var classes={SUCCESS:"passed",PASS:"\
-passed",SKIPPED:"skipped",SKIPPING:"skipped",NEUTRAL:"skipped",FAILURE:"failed",ERROR:"failed",CANCELLED:"failed",CANCEL:"failed",TIMED_OUT:"failed",STARTUP_FAILURE:"\
-failed",ACTION_REQUIRED:"gated",WAITING:"gated"};function classOf(word){const known=word.trim().toUpperCase().replace(/[ -]/g,"_");if(Object.hasOwn(classes,known))
-return classes[known];return known.includes("FAIL")?"failed":"running"}function judgeRollup(checks,runs){const newest=newestRuns(runs);const counted=countedChecks(
-checks,runs,newest);const counts={passed:0,skipped:0,failed:0,gated:0,running:0};const failing=[];const gating=[];const count=(kind,item)=>{counts[kind]+=1;if(kind===
-"failed")failing.push(item);if(kind==="gated"&&!gating.includes(item.name))gating.push(item.name)};for(const check of counted)count(classOf(check.state),{...nameOf(
-check),mark:check.link||check.name});for(const run of newest){const kind=classOf(run.state);const jobs=counted.filter(check=>(0,import_chunk_UP7BMRGJ.isJobOf)(check,
-run)).map(({state})=>classOf(state));if(isToldByJobs(kind,jobs))continue;count(kind,{name:run.workflow,link:run.link,mark:`${run.link||run.id} ${run.startedAt??
-""}`})}const times=[...counted.map(({startedAt})=>startedAt),...newest.map(({createdAt})=>createdAt)];const newestAt=Math.max(0,...times.map(at=>at??0))||null;return{
-word:wordOf(counts),counts,failing,gating,signature:signatureOf(failing),newestAt}}function newestRuns(runs){const newest=new Map;for(const run of runs){const key=JSON.
-stringify([run.workflowId??run.workflow,run.event]);const known=newest.get(key);if(!known||isNewer(run,known))newest.set(key,run)}return[...newest.values()]}function isNewer(a,b){
-const difference=(a.createdAt??0)-(b.createdAt??0);return difference===0?a.id>b.id:difference>0}function countedChecks(checks,runs,newest){const replaced=runs.filter(
-run=>!newest.includes(run));const reports=new Map;const counted=[];for(const check of checks){if(replaced.some(run=>(0,import_chunk_UP7BMRGJ.isJobOf)(check,run)))
-continue;const key=reportKey(check);if(key===void 0){counted.push(check);continue}const known=reports.get(key);if(!known||replaces(check,known))reports.set(key,
-check)}return[...counted,...reports.values()]}function reportKey(check){const{isStatus,workflow,name,link}=check;if(isStatus)return JSON.stringify(["status",name]);
-if((0,import_chunk_UP7BMRGJ.isJob)(check)||link==="")return void 0;return JSON.stringify(["run",workflow,name,link.replace(/[?#].*$/,"")])}function replaces(check,known){
-if(check.startedAt!==null&&known.startedAt!==null&&check.startedAt!==known.startedAt)return check.startedAt>known.startedAt;return badness.indexOf(classOf(check.
-state))>badness.indexOf(classOf(known.state))}var badness=["passed","skipped","running","gated","failed"];function isToldByJobs(kind,jobs){if(kind==="passed"||kind===
-"skipped")return jobs.length>0;if(kind==="running")return jobs.includes("running")||jobs.includes("gated");return jobs.includes(kind)}function wordOf({passed,failed,
-gated,running}){if(failed>0)return"failing";if(running+gated>0)return"running";return passed>0?"passing":"none"}function nameOf({name,workflow,link}){return{name:workflow===
-""||workflow===name?name:`${workflow} / ${name}`,link}}function signatureOf(failing){if(failing.length===0)return"";const marks=failing.map(({mark})=>mark).sort();
-return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0,12)}var runFields="databaseId,name,w\
-orkflowDatabaseId,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";async function findRuns(repo,head,tools,isFresh){return(0,import_chunk_UP7BMRGJ.
-shareGh)(tools,`runs ${repo}@${head}`,isFresh,async()=>{const words=["run","list","--repo",repo,"--commit",head,"--limit",String(import_chunk_HPS4WFBD.ghRuns),"\
---json",runFields];const answer=await(0,import_chunk_UP7BMRGJ.askGh)(tools,words);if(answer.kind!=="answer")return answer;const rows=(0,import_chunk_UP7BMRGJ.rowsOf)(
-answer.value);if(!rows)return(0,import_chunk_UP7BMRGJ.unexpected)("gh run list gave no list");return{kind:"runs",runs:rows.filter(({headSha})=>headSha===head).flatMap(
-row=>(0,import_chunk_UP7BMRGJ.readRun)(row)??[])}})}
-
-},
-"./chunk-SV4EWY53.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hookEvents:()=>hookEvents,hookHosts:()=>hookHosts,hookReply:()=>hookReply,hookTrouble:()=>hookTrouble,readHookInput:()=>readHookInput});
-module.exports=stdin_exports;var hookHosts=["claude","codex"];var hookEvents=["Stop","UserPromptSubmit"];var nothingTold={cwd:null,isAgain:false};function readHookInput(text){
-let value;try{value=JSON.parse(text)}catch{return nothingTold}if(typeof value!=="object"||value===null)return nothingTold;const{cwd,stop_hook_active}=value;const isPath=typeof cwd===
-"string"&&cwd.startsWith("/")&&cwd.length<=4096&&!cwd.includes("\0");return{cwd:isPath?cwd:null,isAgain:stop_hook_active===true}}function hookReply(event,text){
-return event==="Stop"?{systemMessage:text}:{hookSpecificOutput:{hookEventName:event,additionalContext:text}}}function hookTrouble(reason){return{systemMessage:`\
-job-companion: the hook could not look at the jobs: ${reason}`}}
-
-},
-"./chunk-SVGD42JJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_YWT4S4VF=load("./chun\
-k-YWT4S4VF.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./ch\
-unk-35TRZJLG.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./\
-chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_VQZH6OHM.rootPaths)(question.root).shared,`${(0,
-import_chunk_35TRZJLG.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_HPS4WFBD.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_HPS4WFBD.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_YWT4S4VF.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_VQZH6OHM.rootPaths)(root).shared;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,
-import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_35TRZJLG.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_HPS4WFBD.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_35TRZJLG.sameMac)(await(0,import_chunk_35TRZJLG.macOfAnswer)(rest,userKey),mac)?
-stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_PGEWSQPR.readText)(file,2*import_chunk_HPS4WFBD.sharedBytes)??
-"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_HPS4WFBD.sharedBytes||value.holdMs===0)(0,import_chunk_PGEWSQPR.removeFile)(file);else(0,import_chunk_PGEWSQPR.writeJson)(file,{...answer,mac:await(0,
-import_chunk_35TRZJLG.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_HPS4WFBD.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-AIBLIURO.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_HPS4WFBD.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))view=await(mayAttach?import_chunk_NPTTVLI2.refreshAttached:import_chunk_NPTTVLI2.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_D67XVZNW.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_D67XVZNW.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_VQZH6OHM.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_HPS4WFBD.
-toolGraceMs+import_chunk_HPS4WFBD.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
-
-},
-"./chunk-SWXOXXMW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_RWEPNHDG=load(
-"./chunk-RWEPNHDG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin(
-"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
-backends);const found=import_chunk_NOXSBKMC.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
-backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_NOXSBKMC.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
-map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
-import_chunk_RWPWOFIF.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_RWEPNHDG.tellVersion)(backend,program);
-const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_NOXSBKMC.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
-const fault=backend.profiles[profile]===null?null:(0,import_chunk_RWEPNHDG.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
-some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
-null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
-usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_IYTRN2OE.variables.home();const files=signIn.files.filter(file=>home!==
-void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_IYTRN2OE.variables.isSet(
-name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
-_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_S7M4UBSY.exists)(file))return false;try{const text=(0,import_chunk_PGEWSQPR.readText)((0,import_chunk_S7M4UBSY.
-realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
-const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
-map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_S7M4UBSY.exists)??null}
-
-},
-"./chunk-UJEZBA3B.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>isForged,isOurs:()=>isOurs,mayAct:()=>mayAct});module.exports=stdin_exports;var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");async function mayAct(view){if(!view.spec||!(0,import_chunk_S7M4UBSY.isWritable)(view.paths.folder))return false;if(view.spec.timer)return isOurs(
-view);const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??view.spec.launcher.pid_ns;const isHere=namespace===(0,import_chunk_5Z3IZCRM.pidNamespace)()||
-view.isOtherBoot;if(!isHere&&(0,import_chunk_D67XVZNW.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
-(0,import_chunk_35TRZJLG.isGenuine)(spec,knownKey())}async function isForged({spec}){const key=knownKey();if(!spec||key===void 0&&!spec.timer)return false;return!await(0,
-import_chunk_35TRZJLG.isGenuine)(spec,key)}function knownKey(){try{return(0,import_chunk_35TRZJLG.readKey)()}catch{return void 0}}
-
-},
-"./chunk-UP7BMRGJ.js": function (module, exports) {
+"./chunk-HNEUWVHS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{askGh:()=>askGh,checksFacts:()=>checksFacts,checksWord:()=>checksWord,checksWords:()=>checksWords,compareActivity:()=>compareActivity,
 factsOfActivity:()=>factsOfActivity,fieldsOf:()=>fieldsOf,findPull:()=>findPull,graceCursor:()=>graceCursor,graceOf:()=>graceOf,isFailure:()=>isFailure,isJob:()=>isJob,
 isJobOf:()=>isJobOf,isNoneForGood:()=>isNoneForGood,line:()=>line,linkOf:()=>linkOf,movedFrom:()=>movedFrom,readCheck:()=>readCheck,readPull:()=>readPull,readRun:()=>readRun,
 readSeen:()=>readSeen,repositoryIn:()=>repositoryIn,repositoryOf:()=>repositoryOf,rowsOf:()=>rowsOf,shaOf:()=>shaOf,shareGh:()=>shareGh,shortSha:()=>shortSha,sinceOf:()=>sinceOf,
-targetOptions:()=>targetOptions,unexpected:()=>unexpected,wantsFresh:()=>wantsFresh,wordsOfActivity:()=>wordsOfActivity});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load(
+targetOptions:()=>targetOptions,unexpected:()=>unexpected,wantsFresh:()=>wantsFresh,wordsOfActivity:()=>wordsOfActivity});module.exports=stdin_exports;var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function graceOf(graceMs,head,tools,cursor){
 const nowMs=tools.nowMs();const before=typeof cursor?.green==="string"?cursor.green:"";return{graceMs,head,nowMs,since:sinceOf(cursor,head,nowMs),greenBefore:tools.
 everyMs===void 0?null:before}}function checksWord(rollup,grace){if(rollup.word==="failing")return"failed";if(rollup.word==="passing")return isSettling(rollup,grace)?
@@ -4837,7 +4469,7 @@ return typeof before==="string"&&before!==""&&before!==head?before:null}function
 gated,running}=rollup.counts;const counts=parts=>parts.flatMap(([count,word])=>count>0?`${count} ${word}`:[]).join(", ");const rest=counts([[running,"running"],
 [passed,"passed"],[skipped,"skipped"]]);const after=rest===""?"":`; ${rest}`;if(failed>0)return`${failed} failing: ${namesOf(rollup.failing.map(item=>item.name))}${after}`;
 if(gated>0)return`waiting for approval: ${namesOf(rollup.gating)}${after}`;if(rollup.word==="passing"&&isSettling(rollup,grace))return`${rest}; just begun, to b\
-e looked at once more`;if(rollup.word!=="none")return rest;if(skipped>0)return`nothing ran, ${skipped} skipped`;return`no checks reported in ${(0,import_chunk_UNGYPAP3.
+e looked at once more`;if(rollup.word!=="none")return rest;if(skipped>0)return`nothing ran, ${skipped} skipped`;return`no checks reported in ${(0,import_chunk_SBRRC2LY.
 formatAge)(nowMs-since)}`}function namesOf(names){const more=names.length-import_chunk_HPS4WFBD.ghNamedChecks;return`${names.slice(0,import_chunk_HPS4WFBD.ghNamedChecks).
 join(", ")}${more>0?` and ${more} more`:""}`}function checksFacts(rollup){const{passed,skipped,failed,gated,running}=rollup.counts;const named=({name,link})=>({
 name,link});return{checks:rollup.word,passed,failed,running,skipped,gated,failing:rollup.failing.slice(0,import_chunk_HPS4WFBD.ghNamedChecks).map(named),gating:rollup.
@@ -4940,116 +4572,174 @@ const words2=["pr","checks",String(number),"--repo",repo,"--json","name,state,bu
 "answer")return/no (?:checks|commit)/i.test(answer.message)?[]:answer;return rowsOf(answer.value)?.map(readCheck)??unexpected("gh pr checks gave no list")}
 
 },
-"./chunk-USG2OCHW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{planHooks:()=>planHooks,surveyHooks:()=>surveyHooks});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("\
-./chunk-SV4EWY53.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");var import_node_buffer=require("node:buffer");var import_node_path2=builtin("node:path");function findLoss(text){if(text.trim()==="")return null;const written=JSON.
-stringify(JSON.parse(text));let at=0;let isInString=false;for(let read2=0;read2<text.length;read2+=1){const sign=text[read2];if(!isInString&&" 	\r\n".includes(sign))
-continue;if(sign!==written[at])return lineOf(text,read2);at+=1;if(sign==='"')isInString=!isInString;if(sign!=="\\")continue;read2+=1;if(text[read2]!==written[at])
-return lineOf(text,read2);at+=1}return null}function printLike(value,old){if(old===null||old.trim()===""||old.trim()==="{}")return`${JSON.stringify(value,null,2)}\
-
-`;const isOneLine=!old.trim().includes("\n");const indent=isOneLine?0:/^\s*\{\s*?\n([ \t]+)"/.exec(old)?.[1]??2;const text=`${JSON.stringify(value,null,indent)}${old.
-endsWith("\n")?"\n":""}`;return/^[^\n]*\r\n/.test(old)?text.replaceAll("\n","\r\n"):text}function lineOf(text,at){return text.slice(0,at).split("\n").length}var hostLimitSeconds=5;
-var quietly="2>/dev/null || :";var ownEnd=` hook (${import_chunk_SV4EWY53.hookHosts.join("|")}) (${import_chunk_SV4EWY53.hookEvents.join("|")}) 2>/dev/null \\|\\|\
- :`;var own=new RegExp(`${ownEnd}$`);var mark="\uFEFF";function hookCommand(self,host,event){return`${(0,import_chunk_GEPPUING.quoteWords)([...self,"hook",host,
-event])} ${quietly}`}function bareCommand(command){return command.slice(0,-quietly.length).trimEnd()}function findOwnHooks(text){const{hooks}=parse(text);return Object.
-entries(hooks).flatMap(([event,groups])=>groups.flatMap(group=>handlersOf(group).filter(isOwn)).map(({command})=>({event,command:`${command}`})))}function addHooks(text,host,self){
-const{all,hooks}=text===null?{all:{},hooks:{}}:parse(text);const changes=[];const result={...hooks};for(const event of import_chunk_SV4EWY53.hookEvents){const command=hookCommand(
-self,host,event);const groups=result[event]??[];const there=groups.flatMap(group=>handlersOf(group).filter(isOwn));if(there.length===1&&there[0]?.command===command)
-continue;changes.push(`hooks.${event}: ${there.length===0?"adds":"now"} ${command}`);const handler={type:"command",command,timeout:hostLimitSeconds};result[event]=
-[...withoutOwn(groups),{hooks:[handler]}]}return{text:changes.length===0?text:print({...all,hooks:result},text),changes}}function removeHooks(text){const{all,hooks}=parse(
-text);const found=findOwnHooks(text);if(found.length===0)return{text,changes:[]};const left=Object.entries(hooks).map(([event,groups])=>[event,withoutOwn(groups),
-groups.length>0]).filter(([,groups,hadSome])=>groups.length>0||!hadSome).map(([event,groups])=>[event,groups]);const rest={...all,hooks:Object.fromEntries(left)};
-if(left.length===0)delete rest.hooks;const changes=found.map(({event,command})=>`hooks.${event}: takes away ${command}`);return{text:Object.keys(rest).length===
-0?null:print(rest,text),changes}}function hookBlock(host,self){return addHooks(null,host,self).text}function mentionsOwn(text){return new RegExp(ownEnd).test(text)}
-function areHooksOff(text){return parse(text).all.disableAllHooks===true}function withoutOwn(groups){return groups.flatMap(group=>{const handlers=handlersOf(group);
-const left=handlers.filter(handler=>!isOwn(handler));if(left.length===handlers.length)return[group];return left.length===0?[]:[{...group,hooks:left}]})}function isOwn({
-type,command}){return type==="command"&&typeof command==="string"&&own.test(command)}function handlersOf(group){return Array.isArray(group.hooks)?group.hooks.filter(
-isObject):[]}function parse(text){if(text.trim()===""&&!text.startsWith(mark))return{all:{},hooks:{}};if(text.startsWith(mark))throw new Error("it begins with a\
- byte order mark; allowed is UTF-8 without one");let all;try{all=JSON.parse(text)}catch{throw new Error(`it is no JSON: ${(0,import_chunk_35CMASYX.jsonFault)(text)}\
-; allowed is JSON without comments and trailing commas`)}if(!isObject(all))throw new Error("it is no JSON object");const hooks=all.hooks??{};if(!isObject(hooks))
-throw new Error('its "hooks" is no object');for(const[event,groups]of Object.entries(hooks))if(!Array.isArray(groups)||!groups.every(isObject))throw new Error(`\
-its "hooks.${event}" is no list of objects`);return{all,hooks}}function isObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}function print(value,old){
-const line=old===null?null:findLoss(old);if(line!==null)throw new Error(`line ${line} would not be the same when it is written again; allowed is JSON without do\
-ubled keys, numbers of more digits than a double holds, and needless escapes`);return printLike(value,old)}function readToEdit(file,followsLink,limit){const result={
-text:null,fault:null,linkTo:null,isHidden:false};try{return read(result,file,followsLink,limit)}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error)??
-"error";if(code==="ENOENT")return{...result,fault:"it is a link that leads to nothing; allowed is a regular file"};return{...result,fault:`it cannot be read (${code}\
-)`,isHidden:true}}}function read(result,file,followsLink,limit){const folder=import_node_path2.default.dirname(file);const folderFacts=(0,import_chunk_S7M4UBSY.
-factsOf)(folder);if(folderFacts&&folderFacts.kind!=="folder"&&!followsLink)result.fault=`${folder} is no folder of its own; allowed is one that is no link, for \
-a repository can bring a link along`;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return result;const target=facts.kind==="link"?(0,import_chunk_S7M4UBSY.
-realPath)(file):file;if(facts.kind==="link"){result.linkTo=target;if(!followsLink)result.fault??="it is a link; allowed is a regular file, for a repository can \
-bring a link along"}const behind=(0,import_chunk_S7M4UBSY.factsOf)(target);const found=behind?.kind==="file"?(0,import_chunk_PGEWSQPR.readRange)(target,0,limit):
-void 0;if(!found)return{...result,fault:result.fault??"it is no regular file"};if(behind?.uid!==process.getuid?.())result.fault??="it is not yours; allowed is a\
- file of your own";if(found.size>limit)return{...result,fault:`it is too large (${found.size} bytes); allowed are ${limit}`,isHidden:true};if(!(0,import_node_buffer.
-isUtf8)(found.bytes))result.fault??="it is no UTF-8; allowed is JSON in UTF-8";return{...result,text:found.bytes.toString("utf8")}}function placesOf(folder){const home=import_chunk_IYTRN2OE.
-variables.home();const own2=(base,name)=>base??(home===void 0?void 0:import_node_path.default.join(home,name));const user=[["claude",own2(import_chunk_IYTRN2OE.
-variables.claudeFolder(),".claude"),"settings.json"],["codex",own2(import_chunk_IYTRN2OE.variables.codexFolder(),".codex"),"hooks.json"]];return[{host:"claude",
-scope:"worktree",file:import_node_path.default.join(folder,".claude/settings.local.json")},...user.flatMap(([host,base,name])=>base===void 0?[]:[{host,scope:"us\
-er",file:import_node_path.default.join(base,name)}])]}function planHooks(folder,host,isForUser){const places=placesOf(folder);if(host===null)return places.flatMap(
-place2=>planRemoval(place2));const scope=host==="codex"||isForUser?"user":"worktree";const place=places.find(one=>one.host===host&&one.scope===scope);if(!place)
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find the settings of ${host}: HOME is not set`);const elsewhere=places.find(one=>one.host===host&&
-one.scope==="user");if(scope==="worktree"&&elsewhere&&findHooks(elsewhere)?.problem===null)return[];const self=[(0,import_chunk_VQZH6OHM.nodeFile)(),(0,import_chunk_VQZH6OHM.
-companionFile)()];const byHand=`put this into ${place.file} yourself, each entry beside what is there:
-${hookBlock(host,self).trimEnd()}`;const edits=planEdit(place,text=>addHooks(text,host,self),byHand);if(host!=="codex")return edits;const trust="codex runs a ne\
-w hook only after you have trusted it there: /hooks";return edits.map(edit=>({...edit,changes:[...edit.changes,trust]}))}function surveyHooks(folder){return placesOf(
-folder).flatMap(place=>findHooks(place)??[])}function findHooks(place){const read2=(0,import_chunk_RWEPNHDG.readSettings)(place.file);if("fault"in read2||read2.
-text===null)return null;try{const found=findOwnHooks(read2.text);if(found.length===0)return null;const areOff=areHooksOff(read2.text);const again=[place.host,...place.
-host==="claude"&&place.scope==="user"?["--user"]:[]];return{...place,events:found.map(({event})=>event),problem:areOff?"its disableAllHooks is on, so no hook ru\
-ns":problemOf(found),next:["setup","--hooks",...areOff?["none"]:again,"--apply"]}}catch{return null}}function problemOf(found){const missing=import_chunk_SV4EWY53.
-hookEvents.find(event=>!found.some(one=>one.event===event));if(missing!==void 0)return`the hook for ${missing} is missing`;for(const{command}of found){const split=(0,
-import_chunk_FY7PDRQG.splitWords)(bareCommand(command));const gone="words"in split?split.words.slice(0,2).find(word=>!(0,import_chunk_S7M4UBSY.exists)(word)):command;
-if(gone!==void 0)return`the hook names ${gone}, which is not there`}return null}function planRemoval(place){const{text,isHidden}=readPlace(place);if(text===null?
-!isHidden:!mentionsOwn(text))return[];const byHand=`take the hooks whose command ends with "hook ${place.host} EVENT 2>/dev/null || :" out of ${place.file} your\
-self`;return planEdit(place,old=>old===null?{text:old,changes:[]}:removeHooks(old),byHand)}function readPlace({file,scope}){return readToEdit(file,scope==="user",
-import_chunk_RWEPNHDG.policyBytes)}function planEdit(place,change,byHand){const{file,scope}=place;const read2=readPlace(place);if(read2.text===null&&read2.fault!==
-null)throw refused(file,read2.fault,byHand);let made;try{made=change(read2.text)}catch(error){throw refused(file,read2.fault??(0,import_chunk_NVPF5LEY.messageOf)(
-error),byHand)}const{changes}=made;if(changes.length===0)return[];if(read2.fault!==null)throw refused(file,read2.fault,byHand);if(read2.linkTo!==null)changes.unshift(
-`it is a link: what is changed is ${read2.linkTo}`);const after=made.text??(file.endsWith("settings.json")?"{}\n":null);const edit={file,before:read2.text,after,
-followsLink:scope==="user",isState:false,changes};return[scope==="user"?edit:{...edit,copyBase:copyBaseOf(file)}]}function copyBaseOf(file){const own2=(0,import_chunk_IYTRN2OE.
-dataFolder)();if(own2===void 0)throw refused(file,"there is no place for a copy: HOME and XDG_STATE_HOME are not set","set HOME");const folder=(0,import_chunk_ST5INGPI.
-realPlace)(import_node_path.default.dirname(file));const hash=Buffer.from((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(folder))).toString("hex");const place=import_node_path.
-default.basename(import_node_path.default.dirname(folder)).replace(/[^A-Za-z0-9._-]+/g,"-");return import_node_path.default.join(own2,"settings-copies",`${place.
-slice(0,40)}-${hash.slice(0,8)}`,import_node_path.default.basename(file))}function refused(file,why,next){return new import_chunk_NVPF5LEY.FaultError("preflight",
-`cannot change the settings ${file}: ${why}`,next)}
+"./chunk-J5K34SED.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});module.exports=
+stdin_exports;var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chun\
+k-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./ch\
+unk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./\
+chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("\
+./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
+return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_HCKID2IT.
+listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,import_chunk_VQZH6OHM.
+jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.
+id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);
+const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
+const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const condition=workerOf(paths)==="alive"?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
+memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
+import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_35TRZJLG.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
+function look(root,id){try{const view=(0,import_chunk_D67XVZNW.inspect)(root,id);return(0,import_chunk_D67XVZNW.isEnded)(view.state)?void 0:(0,import_chunk_D67XVZNW.
+conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
+if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_WZATSA2X.isSettleable)(condition)||!memory.
+unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_IDC76GR5.
+readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_35TRZJLG.isGenuine)(read.value,(0,import_chunk_35TRZJLG.readKey)());const its=isOurs?
+poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_35TRZJLG.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[
+(0,import_chunk_IDC76GR5.readWorker)(paths),(0,import_chunk_IDC76GR5.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_5Z3IZCRM.livenessOf)(read.value.
+worker):"dead");return["alive","unknown"].find(one=>seen.includes(one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(
+paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=
+import_chunk_HPS4WFBD.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.
+set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_HPS4WFBD.leaseMs}function forgetGone(memory,active){const there=new Set(active);
+for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
 
 },
-"./chunk-WTR2WHDZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_3WHUXXCN=load(
-"./chunk-3WHUXXCN.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load(
-"./chunk-D67XVZNW.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function parseClaims(answer){
-const found=findBlock(answer);if(found==="none")return blockFault("NO_BLOCK","it holds no completion block (a fenced block that begins with ```completion)");if(found===
-"unclosed")return blockFault("UNCLOSED_FENCE","its last completion block is not closed");const bytes=(0,import_chunk_LXK2ZILE.byteLength)(found.text);if(bytes>import_chunk_HPS4WFBD.
-claimsBytes)return blockFault("OVERSIZED_BLOCK",`its completion block has ${bytes} bytes; at most ${import_chunk_HPS4WFBD.claimsBytes}`);return parseBlock(found.
-text)}function blockFault(code,message,fieldPath=null){return{kind:"fault",error:{code,message,fieldPath}}}function parseBlock(text){let value;try{value=JSON.parse(
-text)}catch{const reason=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_35CMASYX.jsonFault)(text)??""),240);return blockFault(
-"MALFORMED_JSON",`the JSON of its completion block does not parse: ${reason}`)}try{return{kind:"ok",claims:(0,import_chunk_JKM3JFER.readClaims)(value)}}catch(error){
-if(!(error instanceof import_chunk_JKM3JFER.SchemaFault))throw error;const where=error.fieldPath===""?"the completion block":error.fieldPath;return blockFault("\
-SCHEMA_VIOLATION",`${where} is not as it must be: ${error.message}`,error.fieldPath)}}function findBlock(answer){let found="none";let open;for(const{line,from,next}of(0,
-import_chunk_3WHUXXCN.linesOf)(answer)){const fence=(0,import_chunk_3WHUXXCN.fenceOf)(line);if(!fence)continue;if(open&&(0,import_chunk_3WHUXXCN.closes)(fence,open)){
-const text=answer.slice(open.from,from).trim();if(isCompletion(open)||isJson(open)&&namesSchema(text))found={text};open=void 0}else if(!open||isCompletion(fence)&&
-fence.mark===open.mark&&fence.length>=open.length){open={...fence,from:next}}}if(open&&(isCompletion(open)||isJson(open)&&namesSchema(answer.slice(open.from))))
-return"unclosed";return found}function isCompletion({info}){return/^completion$/i.test(info)}function isJson({info}){return/^json$/i.test(info)}function namesSchema(text){
-return/^\s*\{/.test(text)&&/"schema"\s*:\s*"pi-completion\//.test(text)}function claimsOf(view){const{spec}=view;if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))
-return blockFault("NO_BLOCK","it is not finished");if(view.damage!==null||spec===null)return blockFault("NO_BLOCK","its record cannot be read");if(spec.kind!=="\
-staff"&&spec.kind!=="run")return blockFault("NO_BLOCK",`a ${spec.kind} claims nothing: it has no answer`);const answer=spec.kind==="run"?endOf(view.paths.output,
-import_chunk_HPS4WFBD.claimedOutputBytes):answerOf(view,spec);return answer===null?blockFault("NO_BLOCK","it has no final answer"):parseClaims(answer)}function answerOf({
-paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chunk_HPS4WFBD.claimedAnswerBytes);if((0,import_chunk_3WHUXXCN.backendOf)(spec)?.answerFrom===
-"stdout")return endOf(paths.output,import_chunk_HPS4WFBD.claimedAnswerBytes);return replayed(spec,paths)}function replayed(spec,paths){const{answer}=(0,import_chunk_3WHUXXCN.
-replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){const text=(0,import_chunk_PGEWSQPR.readRange)(file,-bytes,bytes)?.
-bytes.toString("utf8")??"";return text.trim()===""?null:text}
+"./chunk-KU7HY3G2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_D4KKB2YK=load("./chunk-D4KKB2YK.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_TZD4PNTQ=load("./chun\
+k-TZD4PNTQ.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_EP5J7HPO=load("./ch\
+unk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_M5UIDYZS=load("./\
+chunk-M5UIDYZS.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_M5UIDYZS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_M5UIDYZS.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_HPS4WFBD.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_HPS4WFBD.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_HPS4WFBD.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_TZD4PNTQ.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
+worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
+import_chunk_TZD4PNTQ.launchWords)(input,job.earlier),notify:await(0,import_chunk_TZD4PNTQ.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??
+input.durationOrDefault("timeout"),killGraceMs:import_chunk_HPS4WFBD.limits.staffKillGrace.default,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,
+firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration(
+"quiet-after")??null,onStall:job.onStall??(0,import_chunk_TZD4PNTQ.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.
+plan.dir,baseline:{}}:null,warnings:[...(0,import_chunk_D4KKB2YK.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
+false,credentials:(0,import_chunk_NOXSBKMC.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_EP5J7HPO.settleLost)(root.folder);const admit=async()=>{
+const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_6MNXFWQK.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_RWEPNHDG.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_M5UIDYZS.nextCommands.
+waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
+await tellDirty(context,job.cwd);return(0,import_chunk_TZD4PNTQ.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
+undoHandback}=await Promise.resolve().then(()=>load("./handback-4OOIP6EH.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
+root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-RLACFEY3.js"));
+const root=(0,import_chunk_3S6B2MGW.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
+tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
+ --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
+resume!==null)(0,import_chunk_D4KKB2YK.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_EP5J7HPO.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_EP5J7HPO.neighbourWarning)(id,(0,import_chunk_EP5J7HPO.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_EP5J7HPO.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_D4KKB2YK.
+makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
+if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_6JH5E2PI.requireBase)(words.cwd,base);return part}
+function askedProfile(input){return input.text("profile")}
 
 },
-"./chunk-XFBNWBRB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{labelled:()=>labelled,wrap:()=>wrap});module.exports=stdin_exports;function wrap(text,width){const lines=[""];for(const word of text.
-split(" ")){const last=lines.at(-1);if(last!==""&&last.length+1+word.length>width)lines.push(word);else lines[lines.length-1]=last===""?word:`${last} ${word}`}return lines}
-var usualWidth=14;function labelled(label,text,labelWidth=usualWidth){return text.split("\n").flatMap(line=>wrap(line,80-labelWidth-2)).map((line,at)=>`  ${(at===
-0?label:"").padEnd(labelWidth)}${line}`.trimEnd())}
+"./chunk-LL7ISFAX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
+module.exports=stdin_exports;var import_chunk_TIUGNHSS=load("./chunk-TIUGNHSS.js");var import_chunk_RGVCXBPZ=load("./chunk-RGVCXBPZ.js");var import_chunk_CQRAUG2K=load(
+"./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_UJEZBA3B=load(
+"./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_CQRAUG2K.
+readWaiters)(view.root,view.id)}catch(error){unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(
+view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
+spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"\
+its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_ZL4VY4O5.findStopped)(view))return"its worker i\
+s stopped";return await(0,import_chunk_UJEZBA3B.isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=["worker_gone","end_u\
+nstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,import_chunk_ZL4VY4O5.
+monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.
+cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const active=(0,import_chunk_HCKID2IT.listActive)(root);const seen=await lookForLive(root,active,
+owner);await addFinished(seen,new Set(active),asker(root,owner));seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){
+const seen={jobs:[],timers:[],uncollected:[],isMore:false,below:0,unreadable:[]};const who=asker(root,owner);for(const id of active){if(isOver())break;await addLive(
+seen,id,who)}seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}function asker(root,owner){return{root,owner,whose:(0,import_chunk_TIUGNHSS.whoseJobs)(
+root,owner)}}async function addLive(seen,id,{root,owner,whose}){const view=lookAt(root,id);if(!view)return;const{spec}=view;const relation=spec?whose(spec):"own";
+if(relation!=="own"&&!await(0,import_chunk_UJEZBA3B.isForged)(view)){if(relation==="below"&&!(0,import_chunk_D67XVZNW.isEnded)(view.state))seen.below+=1;return}
+if((0,import_chunk_D67XVZNW.isEnded)(view.state)&&view.damage===null){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}
+const reason=await faultOf(view);if(reason!==null||!spec){seen.unreadable.push({id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&
+(0,import_chunk_D67XVZNW.conditionOf)(view)==="over";if(isDue)return addUncollected(seen,view);const deliveries=await deliveriesOf(view);const window=owner??spec.
+owner;const job={view,owner:spec.owner,window,deliveries,trouble:troubleOf(view,deliveries.waiters)};(spec.timer?seen.timers:seen.jobs).push(job)}async function faultOf(view){
+if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_UJEZBA3B.isForged)(view)?"spec.json is not t\
+he one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))return void 0;
+try{return(0,import_chunk_D67XVZNW.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;
+throw error}}async function addFinished(seen,active,who){const{root}=who;const others=(0,import_chunk_HCKID2IT.listJobs)(root).filter(id=>!active.has(id));for(const[
+at,id]of others.entries()){if(at>=import_chunk_HPS4WFBD.idleScan||seen.uncollected.length>=import_chunk_HPS4WFBD.uncollectedShown){seen.isMore=true;return}const paths=(0,
+import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_IDC76GR5.readState)(paths);if(state.
+kind!=="ok"||!(0,import_chunk_D67XVZNW.isEnded)(state.value)){await addLive(seen,id,who);continue}if(!isOfAsker(id,who))continue;const view=lookAt(root,id);if(view)
+addUncollected(seen,view)}}function isOfAsker(id,{root,owner,whose}){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));
+return spec.kind==="ok"?whose(spec.value)==="own":owner===null}function addUncollected(seen,view){if(view.state.state==="canceled")return;if(seen.uncollected.length<
+import_chunk_HPS4WFBD.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.parse(view.spec?.timer?.due_at??"")||0}
+async function judgeIdle(root,owner,option){return judgeSeen(await lookForIdle(root,owner),owner,option)}function judgeSeen(seen,owner,option){const windows=[...new Set(
+[...seen.jobs,...seen.timers].map(one=>one.window))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.jobs.flatMap(({view})=>judged.
+flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(timer=>timer.view===view)));
+const{uncollected,isMore,below,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),...{jobs,timers,uncollected,
+isMore,below,unreadable},orphans:orphansOf([...seen.jobs,...seen.timers]),next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.missing.
+length>0}function judgeWindow(seen,window,option){const timers=seen.timers.filter(timer=>timer.window===window);const jobs=seen.jobs.filter(job=>job.window===window);
+const held=timers.find(isDelivered);const kept=held??timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(timer,{isKept:timer===
+kept,isAlone:jobs.length===0},option))}}function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);const missing=[];if(!isDelivered(
+job))missing.push("delivery");if(!backstop)missing.push("backstop");if(needsHandback(job)&&!job.deliveries.waiters.some(hearsHandback))missing.push("handback");
+if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,late:(0,import_chunk_RGVCXBPZ.pastExpectation)(job.view),...commandsFor(job,missing,
+option)}}function isDelivered({deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function needsHandback({view,deliveries}){return Boolean(
+view.spec?.handback)&&deliveries.notifier===null}function hearsHandback({until}){return until.includes("handback")}function orphansOf(live){const alone=live.filter(
+({deliveries})=>deliveries.notifier===null&&deliveries.waiters.every(({isOrphan})=>isOrphan));return new Set(alone.flatMap(({deliveries})=>deliveries.waiters.map(
+({identity})=>identity.pid))).size}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,leftMs})=>leftMs===null?[]:[{by:"wait",pid:identity.
+pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{by:"timer",pid:null,id:view.id,leftMs:Math.max(0,
+dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;const isHeld=isDelivered(timer);const isFault=!isKept||
+isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",view.id,"--timeout",patienceFor(timer));return{...timer,isDelivered:isHeld,
+isExtra:!isKept,isFault,next:isKept?armed:import_chunk_M5UIDYZS.nextCommands.cancel(view.id,option)}}function commandsFor(job,missing,option){const{view,deliveries,
+trouble}=job;const isOpen=isForWait(missing);const next=isOpen?(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",view.id,...causesFor([job]),"--timeout",patienceFor(
+job)):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(trouble.cause);if(!missing.includes("attention")||isMended)
+return{next,mend:null};const stopped=(0,import_chunk_ZL4VY4O5.findStopped)(view);return{next,mend:stopped?`kill -CONT ${stopped.pid}`:import_chunk_M5UIDYZS.nextCommands.
+doctor(view.id,option)}}function isForWait(missing){return missing.some(one=>one!=="attention")}function causesFor(jobs){const asking=jobs.filter(needsHandback);
+if(asking.length===0)return[];const cursors=asking.flatMap(({view})=>{const seq=(0,import_chunk_B6AP4WY2.heardSeq)(view.paths,"handback");if(seq===null)return[];
+return["--after-seq",jobs.length>1?`${view.id}:${seq}`:String(seq)]});return["--until","handback",...cursors]}function patienceMs({view}){const{spec,turn}=view;
+if(!spec)return import_chunk_HPS4WFBD.idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_HPS4WFBD.idleGraceMs;const leftMs=Math.
+max(0,(0,import_chunk_D67XVZNW.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_HPS4WFBD.idleWaitMs,leftMs+spec.kill_grace_ms+
+import_chunk_HPS4WFBD.idleGraceMs)}function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_SBRRC2LY.
+formatDuration)(Math.max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>isForWait(
+missing)),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?open.map(({view})=>view.id):owner===
+null?[]:["--owner",owner];return(0,import_chunk_M5UIDYZS.nextCommand)(option,"wait",...which,"--any",...causesFor(open),"--timeout",patienceFor(...open))}
 
 },
-"./chunk-ZBYD4L2R.js": function (module, exports) {
+"./chunk-MZF46EUA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{requireReachable:()=>requireReachable,seen:()=>seen,signOf:()=>signOf,sizeFacts:()=>sizeFacts,sizeText:()=>sizeText,
+unreachable:()=>unreachable});module.exports=stdin_exports;var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBS\
+Y.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function seen(verdict,word,evidence,more={}){const{facts={},cursor={},key=word,...rest}=more;return{
+kind:"look",verdict,word,evidence,key,facts,cursor,...rest}}function requireReachable(target){try{return(0,import_chunk_S7M4UBSY.targetOf)(target)}catch(error){
+const shown=JSON.stringify(target.length>200?`${target.slice(0,200)}...`:target);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot watch ${shown}: \
+it cannot be looked at (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??(0,import_chunk_NVPF5LEY.messageOf)(error)})`)}}function unreachable(target,error){const code=(0,
+import_chunk_NVPF5LEY.errnoOf)(error)??"error";if(["EACCES","EPERM","ELOOP","ENAMETOOLONG"].includes(code))return{kind:"fault",cause:"refused",message:`cannot l\
+ook at ${target} (${code})`};const message=`cannot look at ${target}: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,
+retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}function signOf(facts){return facts?`${facts.inode}-${facts.size}-${facts.modifiedMs}`:
+"missing"}function sizeText(facts){return facts?(0,import_chunk_TFEMYLSK.formatSize)(facts.size):"not there"}
+
+},
+"./chunk-O2LH6WHI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
+resolve().then(()=>load("./file-W5HMMBV5.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-BIL4NCNY.js"))).dir,pid:async()=>(await Promise.
+resolve().then(()=>load("./pid-RZ76B32F.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-ROVQYF4O.js"))).job,git:async()=>(await Promise.resolve().
+then(()=>load("./git-Y4TIUVOT.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-NMDUNQC2.js"))).cmd,http:async()=>(await Promise.resolve().then(
+()=>load("./http-PBD4Q5DP.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-7BEJ5H4R.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
+"./ci-QAWJBWUW.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-UF6OKK2Q.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
+eview-CDN6P2SB.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
+
+},
+"./chunk-OD4KPRF5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>readUserConfig,userConfig:()=>userConfig});module.exports=stdin_exports;var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function getEnumValues(entries){
@@ -5265,6 +4955,329 @@ function refused(file,reason,next=form){return new import_chunk_NVPF5LEY.FaultEr
 orm is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}, "notify": ["PROGRAM"]}';
 
 },
+"./chunk-ODS56YZT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>handbackEvent,handbackWarnings:()=>handbackWarnings,withHandback:()=>withHandback});module.exports=
+stdin_exports;var import_chunk_4JQGVOA5=load("./chunk-4JQGVOA5.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_D67XVZNW=load("./chun\
+k-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");async function withHandback(job,ending){
+const{paths,spec}=job;const read=(0,import_chunk_IDC76GR5.readState)(paths);const state=read.kind==="ok"?read.value:void 0;if(!spec.handback||state&&(0,import_chunk_D67XVZNW.
+isEnded)(state))return ending;const look=new import_chunk_4JQGVOA5.HandbackLook(spec.handback,paths);const late={news:[],trouble:"it gives no answer"};const{news,
+trouble}=await(0,import_chunk_4JQGVOA5.inTime)(look.look(true),import_chunk_HPS4WFBD.pathLookMs,late);if(news.length>0){const journal=(0,import_chunk_JCD23OGW.openJournal)(
+paths,spec);for(const one of news)journal.append("handback",handbackEvent(one))}const warnings=handbackWarnings(ending.warnings??state?.warnings??spec.warnings??
+[],look,trouble);return{...ending,warnings,handback:look.standing}}function handbackEvent(news){return{...news,wake:["handback"]}}function handbackWarnings(known,look,trouble){
+const{dir,newest}=look.standing;const lost=`the hand-back folder ${dir} cannot be looked into: ${trouble}; what is put there wakes nobody`;const many=`so many f\
+iles were handed back that those after ${newest} are not told; they lie in ${dir}`;const warnings=[...trouble===null?[]:[{code:"handback_unseen",message:lost}],
+...look.isFull?[{code:"handback_many",message:many}]:[]];const isKnown=({code})=>known.some(one=>one.code===code);return[...known,...warnings.filter(one=>!isKnown(
+one))]}
+
+},
+"./chunk-OIUJ5BRI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimPath:()=>claimPath,claimSeen:()=>claimSeen,claimText:()=>claimText,makeRoom:()=>makeRoom});module.exports=stdin_exports;
+var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
+var claimBytes=200;function claimSeen({paths,spec},name){const folder=(0,import_chunk_S7M4UBSY.factsOf)(paths.notices);if(!folder)return"none";if(folder.kind!==
+"folder")return"odd";const file=claimPath(paths,name);switch((0,import_chunk_S7M4UBSY.factsOf)(file)?.kind){case void 0:return"none";case"folder":return spec.sealed_notices?
+"odd":"told";case"file":return isSealed(spec,name,file)?"told":"odd";default:return"odd"}}function claimText({spec},name,word){const seal=sealOf(spec,name,word);
+return seal===void 0?void 0:`${word} ${seal}
+`}function claimPath(paths,name){return`${paths.notices}/${name}`}function makeRoom(job,name){const{paths}=job;const folder=(0,import_chunk_S7M4UBSY.factsOf)(paths.
+notices);if(folder&&folder.kind!=="folder")(0,import_chunk_PGEWSQPR.moveAside)(paths.notices);(0,import_chunk_PGEWSQPR.createFolder)(paths.notices);if(claimSeen(
+job,name)==="odd")(0,import_chunk_PGEWSQPR.moveAside)(claimPath(paths,name))}function isSealed(spec,name,file){const[word="",seal=""]=((0,import_chunk_PGEWSQPR.
+readText)(file,claimBytes)??"").trim().split(" ");const expected=sealOf(spec,name,word);return expected===void 0||(0,import_chunk_35TRZJLG.sameMac)(expected,seal)}
+function sealOf({id},name,word){try{const key=(0,import_chunk_35TRZJLG.readKey)();return key===void 0?void 0:(0,import_chunk_35TRZJLG.macOfShort)({what:"notice",
+id,name,word},key)}catch{return void 0}}
+
+},
+"./chunk-RGVCXBPZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pastExpectation:()=>pastExpectation});module.exports=stdin_exports;var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY\
+.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQ\
+KO.js");function pastExpectation({spec,state}){const ran=(0,import_chunk_IDC76GR5.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const expected=spec?.
+run?.expect_ms;if(ran===null||typeof expected!=="number"||ran<=expected||(0,import_chunk_D67XVZNW.isEnded)(state))return null;return`expected to take ${(0,import_chunk_SBRRC2LY.
+formatDuration)(expected)}, runs for ${(0,import_chunk_SBRRC2LY.formatDuration)(whole(ran))}`}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
+
+},
+"./chunk-RWEPNHDG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkProgram:()=>checkProgram,policyBytes:()=>policyBytes,policyFault:()=>policyFault,readSettings:()=>readSettings,
+requirePolicy:()=>requirePolicy,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_NOXSBKMC=load(".\
+/chunk-NOXSBKMC.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);if(version===null||backend.oldest===null||
+!(0,import_chunk_NOXSBKMC.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${backend.title} ${version}\
+ (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({backend:id,program,version}){const backend=(0,
+import_chunk_NOXSBKMC.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot tell the version of ${backend.title} (${program}\
+); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){if(backend.oldest===null&&backend.packages.
+length===0)return null;const version=(0,import_chunk_NOXSBKMC.versionOf)(program,backend.packages);if(version===null||backend.oldest===null||!(0,import_chunk_NOXSBKMC.
+isOlder)(version,backend.oldest))return version;return(0,import_chunk_NOXSBKMC.versionOf)(program,backend.packages,{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){
+const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile}\
+ with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend or --profile")}function policyFault(backend,profile,cwd,version=null){
+const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){const fault=faultOf(policy,{profile,version},cwd);
+if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_IYTRN2OE.variables.home();if(!policy.inWorkspace&&home===void 0)
+return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?placesOf(cwd):[home]){const file=import_node_path.default.
+join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(policy,wanted,one);if(fault!==null)return fault}}
+return null}function placesOf(cwd){return[...new Set([(0,import_chunk_3S6B2MGW.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){return(0,import_chunk_S7M4UBSY.
+listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{profile,version},file){
+const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.findFault(read.
+text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){try{if(!(0,
+import_chunk_S7M4UBSY.factsOf)(file))return{text:null};const read=(0,import_chunk_PGEWSQPR.readRange)((0,import_chunk_S7M4UBSY.realPath)(file),0,policyBytes);if(!read)
+return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString("u\
+tf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
+
+},
+"./chunk-RXMJIE7I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_ZE4KF4X3=load("./chunk-ZE4KF4X3.js");
+var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_ZE4KF4X3.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_ZE4KF4X3.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_IDC76GR5.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+
+},
+"./chunk-RYHA6YX6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{matchAt:()=>matchAt,matchPattern:()=>matchPattern,parsePattern:()=>parsePattern});module.exports=stdin_exports;var import_chunk_HPS4WFBD=load(
+"./chunk-HPS4WFBD.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var patternFlags="m";function parsePattern(text,option){if(text==="")throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take ${option}: an empty pattern matches everything; give what to look for`);try{new RegExp(text,patternFlags)}catch(error){const[,why]=/: ([^:]*)$/.
+exec((0,import_chunk_NVPF5LEY.messageOf)(error))??[];throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(text)}: it is no regular \
+expression (${why??"it does not compile"}); allowed is what JavaScript's RegExp takes, without slashes`)}return text}async function matchPattern(pattern,text,limitMs=import_chunk_HPS4WFBD.
+patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at>=0}async function matchAt(pattern,text,limitMs=import_chunk_HPS4WFBD.patternMs){
+const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
+rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
+PT_EXECUTION_TIMEOUT")return"slow";throw error}}
+
+},
+"./chunk-SV4EWY53.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hookEvents:()=>hookEvents,hookHosts:()=>hookHosts,hookReply:()=>hookReply,hookTrouble:()=>hookTrouble,readHookInput:()=>readHookInput});
+module.exports=stdin_exports;var hookHosts=["claude","codex"];var hookEvents=["Stop","UserPromptSubmit"];var nothingTold={cwd:null,isAgain:false};function readHookInput(text){
+let value;try{value=JSON.parse(text)}catch{return nothingTold}if(typeof value!=="object"||value===null)return nothingTold;const{cwd,stop_hook_active}=value;const isPath=typeof cwd===
+"string"&&cwd.startsWith("/")&&cwd.length<=4096&&!cwd.includes("\0");return{cwd:isPath?cwd:null,isAgain:stop_hook_active===true}}function hookReply(event,text){
+return event==="Stop"?{systemMessage:text}:{hookSpecificOutput:{hookEventName:event,additionalContext:text}}}function hookTrouble(reason){return{systemMessage:`\
+job-companion: the hook could not look at the jobs: ${reason}`}}
+
+},
+"./chunk-SWXOXXMW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_RWEPNHDG=load(
+"./chunk-RWEPNHDG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin(
+"node:path");var signBytes=64*1024;var profileNames=["restricted","standard","unrestricted"];function surveyBackends(config,cwd,only){const own=Object.entries(config.
+backends);const found=import_chunk_NOXSBKMC.backends.filter(({id})=>id!=="custom"&&(only===void 0||id===only)&&!Object.hasOwn(config.backends,id)).map(backend=>survey(
+backend,backend.id,backend.programs,cwd));const custom=(0,import_chunk_NOXSBKMC.findBackend)("custom");const mine=own.filter(([name])=>only===void 0||name===only).
+map(([name,{argv}])=>survey(custom,name,argv.slice(0,1),cwd));return[...found,...mine]}function survey(backend,name,searched,cwd){const program=searched.map(one=>(0,
+import_chunk_RWPWOFIF.findProgram)(one,cwd)).find(one=>one!==void 0)??null;const version=program===null?null:(0,import_chunk_RWEPNHDG.tellVersion)(backend,program);
+const isTooOld=version!==null&&backend.oldest!==null&&(0,import_chunk_NOXSBKMC.isOlder)(version,backend.oldest);const faults={};for(const profile of profileNames){
+const fault=backend.profiles[profile]===null?null:(0,import_chunk_RWEPNHDG.policyFault)(backend,profile,cwd,version);if(fault!==null)faults[profile]=fault}const canKeep=profileNames.
+some(one=>backend.profiles[one]!==null&&faults[one]===void 0);return{backend:name,title:backend.title,custom:backend.id==="custom",searched,program,not_executable:program===
+null?findBlocked(searched):null,version,oldest:backend.oldest,too_old:isTooOld,sign_in:signInOf(backend),profiles:backend.profiles,faults,install:backend.install,
+usable:program!==null&&!isTooOld&&canKeep}}function signInOf({signIn}){const home=import_chunk_IYTRN2OE.variables.home();const files=signIn.files.filter(file=>home!==
+void 0&&holdsSomething(import_node_path.default.join(home,file)));const found={files,variables:signIn.variables.filter(name=>import_chunk_IYTRN2OE.variables.isSet(
+name))};if(signIn.files.length+signIn.variables.length===0)return{state:"unknown",...found};return{state:found.files.length+found.variables.length>0?"signs":"no\
+_signs",...found}}function holdsSomething(file){if(!(0,import_chunk_S7M4UBSY.exists)(file))return false;try{const text=(0,import_chunk_PGEWSQPR.readText)((0,import_chunk_S7M4UBSY.
+realPath)(file),signBytes)?.trim();if(text===void 0)return true;return text!==""&&!/^(?:null|\{\s*\}|\[\s*\])$/.test(text)}catch{return true}}function findBlocked(names){
+const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":").filter(Boolean);const files=names.filter(name=>!name.includes("/")).flatMap(name=>folders.
+map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_S7M4UBSY.exists)??null}
+
+},
+"./chunk-UAOPV5PE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_HNEUWVHS=load("./\
+chunk-HNEUWVHS.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var classes={SUCCESS:"passed",PASS:"\
+passed",SKIPPED:"skipped",SKIPPING:"skipped",NEUTRAL:"skipped",FAILURE:"failed",ERROR:"failed",CANCELLED:"failed",CANCEL:"failed",TIMED_OUT:"failed",STARTUP_FAILURE:"\
+failed",ACTION_REQUIRED:"gated",WAITING:"gated"};function classOf(word){const known=word.trim().toUpperCase().replace(/[ -]/g,"_");if(Object.hasOwn(classes,known))
+return classes[known];return known.includes("FAIL")?"failed":"running"}function judgeRollup(checks,runs){const newest=newestRuns(runs);const counted=countedChecks(
+checks,runs,newest);const counts={passed:0,skipped:0,failed:0,gated:0,running:0};const failing=[];const gating=[];const count=(kind,item)=>{counts[kind]+=1;if(kind===
+"failed")failing.push(item);if(kind==="gated"&&!gating.includes(item.name))gating.push(item.name)};for(const check of counted)count(classOf(check.state),{...nameOf(
+check),mark:check.link||check.name});for(const run of newest){const kind=classOf(run.state);const jobs=counted.filter(check=>(0,import_chunk_HNEUWVHS.isJobOf)(check,
+run)).map(({state})=>classOf(state));if(isToldByJobs(kind,jobs))continue;count(kind,{name:run.workflow,link:run.link,mark:`${run.link||run.id} ${run.startedAt??
+""}`})}const times=[...counted.map(({startedAt})=>startedAt),...newest.map(({createdAt})=>createdAt)];const newestAt=Math.max(0,...times.map(at=>at??0))||null;return{
+word:wordOf(counts),counts,failing,gating,signature:signatureOf(failing),newestAt}}function newestRuns(runs){const newest=new Map;for(const run of runs){const key=JSON.
+stringify([run.workflowId??run.workflow,run.event]);const known=newest.get(key);if(!known||isNewer(run,known))newest.set(key,run)}return[...newest.values()]}function isNewer(a,b){
+const difference=(a.createdAt??0)-(b.createdAt??0);return difference===0?a.id>b.id:difference>0}function countedChecks(checks,runs,newest){const replaced=runs.filter(
+run=>!newest.includes(run));const reports=new Map;const counted=[];for(const check of checks){if(replaced.some(run=>(0,import_chunk_HNEUWVHS.isJobOf)(check,run)))
+continue;const key=reportKey(check);if(key===void 0){counted.push(check);continue}const known=reports.get(key);if(!known||replaces(check,known))reports.set(key,
+check)}return[...counted,...reports.values()]}function reportKey(check){const{isStatus,workflow,name,link}=check;if(isStatus)return JSON.stringify(["status",name]);
+if((0,import_chunk_HNEUWVHS.isJob)(check)||link==="")return void 0;return JSON.stringify(["run",workflow,name,link.replace(/[?#].*$/,"")])}function replaces(check,known){
+if(check.startedAt!==null&&known.startedAt!==null&&check.startedAt!==known.startedAt)return check.startedAt>known.startedAt;return badness.indexOf(classOf(check.
+state))>badness.indexOf(classOf(known.state))}var badness=["passed","skipped","running","gated","failed"];function isToldByJobs(kind,jobs){if(kind==="passed"||kind===
+"skipped")return jobs.length>0;if(kind==="running")return jobs.includes("running")||jobs.includes("gated");return jobs.includes(kind)}function wordOf({passed,failed,
+gated,running}){if(failed>0)return"failing";if(running+gated>0)return"running";return passed>0?"passing":"none"}function nameOf({name,workflow,link}){return{name:workflow===
+""||workflow===name?name:`${workflow} / ${name}`,link}}function signatureOf(failing){if(failing.length===0)return"";const marks=failing.map(({mark})=>mark).sort();
+return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0,12)}var runFields="databaseId,name,w\
+orkflowDatabaseId,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";async function findRuns(repo,head,tools,isFresh){return(0,import_chunk_HNEUWVHS.
+shareGh)(tools,`runs ${repo}@${head}`,isFresh,async()=>{const words=["run","list","--repo",repo,"--commit",head,"--limit",String(import_chunk_HPS4WFBD.ghRuns),"\
+--json",runFields];const answer=await(0,import_chunk_HNEUWVHS.askGh)(tools,words);if(answer.kind!=="answer")return answer;const rows=(0,import_chunk_HNEUWVHS.rowsOf)(
+answer.value);if(!rows)return(0,import_chunk_HNEUWVHS.unexpected)("gh run list gave no list");return{kind:"runs",runs:rows.filter(({headSha})=>headSha===head).flatMap(
+row=>(0,import_chunk_HNEUWVHS.readRun)(row)??[])}})}
+
+},
+"./chunk-UJEZBA3B.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>isForged,isOurs:()=>isOurs,mayAct:()=>mayAct});module.exports=stdin_exports;var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");async function mayAct(view){if(!view.spec||!(0,import_chunk_S7M4UBSY.isWritable)(view.paths.folder))return false;if(view.spec.timer)return isOurs(
+view);const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??view.spec.launcher.pid_ns;const isHere=namespace===(0,import_chunk_5Z3IZCRM.pidNamespace)()||
+view.isOtherBoot;if(!isHere&&(0,import_chunk_D67XVZNW.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
+(0,import_chunk_35TRZJLG.isGenuine)(spec,knownKey())}async function isForged({spec}){const key=knownKey();if(!spec||key===void 0&&!spec.timer)return false;return!await(0,
+import_chunk_35TRZJLG.isGenuine)(spec,key)}function knownKey(){try{return(0,import_chunk_35TRZJLG.readKey)()}catch{return void 0}}
+
+},
+"./chunk-USG2OCHW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{planHooks:()=>planHooks,surveyHooks:()=>surveyHooks});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("\
+./chunk-SV4EWY53.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");var import_node_buffer=require("node:buffer");var import_node_path2=builtin("node:path");function findLoss(text){if(text.trim()==="")return null;const written=JSON.
+stringify(JSON.parse(text));let at=0;let isInString=false;for(let read2=0;read2<text.length;read2+=1){const sign=text[read2];if(!isInString&&" 	\r\n".includes(sign))
+continue;if(sign!==written[at])return lineOf(text,read2);at+=1;if(sign==='"')isInString=!isInString;if(sign!=="\\")continue;read2+=1;if(text[read2]!==written[at])
+return lineOf(text,read2);at+=1}return null}function printLike(value,old){if(old===null||old.trim()===""||old.trim()==="{}")return`${JSON.stringify(value,null,2)}\
+
+`;const isOneLine=!old.trim().includes("\n");const indent=isOneLine?0:/^\s*\{\s*?\n([ \t]+)"/.exec(old)?.[1]??2;const text=`${JSON.stringify(value,null,indent)}${old.
+endsWith("\n")?"\n":""}`;return/^[^\n]*\r\n/.test(old)?text.replaceAll("\n","\r\n"):text}function lineOf(text,at){return text.slice(0,at).split("\n").length}var hostLimitSeconds=5;
+var quietly="2>/dev/null || :";var ownEnd=` hook (${import_chunk_SV4EWY53.hookHosts.join("|")}) (${import_chunk_SV4EWY53.hookEvents.join("|")}) 2>/dev/null \\|\\|\
+ :`;var own=new RegExp(`${ownEnd}$`);var mark="\uFEFF";function hookCommand(self,host,event){return`${(0,import_chunk_GEPPUING.quoteWords)([...self,"hook",host,
+event])} ${quietly}`}function bareCommand(command){return command.slice(0,-quietly.length).trimEnd()}function findOwnHooks(text){const{hooks}=parse(text);return Object.
+entries(hooks).flatMap(([event,groups])=>groups.flatMap(group=>handlersOf(group).filter(isOwn)).map(({command})=>({event,command:`${command}`})))}function addHooks(text,host,self){
+const{all,hooks}=text===null?{all:{},hooks:{}}:parse(text);const changes=[];const result={...hooks};for(const event of import_chunk_SV4EWY53.hookEvents){const command=hookCommand(
+self,host,event);const groups=result[event]??[];const there=groups.flatMap(group=>handlersOf(group).filter(isOwn));if(there.length===1&&there[0]?.command===command)
+continue;changes.push(`hooks.${event}: ${there.length===0?"adds":"now"} ${command}`);const handler={type:"command",command,timeout:hostLimitSeconds};result[event]=
+[...withoutOwn(groups),{hooks:[handler]}]}return{text:changes.length===0?text:print({...all,hooks:result},text),changes}}function removeHooks(text){const{all,hooks}=parse(
+text);const found=findOwnHooks(text);if(found.length===0)return{text,changes:[]};const left=Object.entries(hooks).map(([event,groups])=>[event,withoutOwn(groups),
+groups.length>0]).filter(([,groups,hadSome])=>groups.length>0||!hadSome).map(([event,groups])=>[event,groups]);const rest={...all,hooks:Object.fromEntries(left)};
+if(left.length===0)delete rest.hooks;const changes=found.map(({event,command})=>`hooks.${event}: takes away ${command}`);return{text:Object.keys(rest).length===
+0?null:print(rest,text),changes}}function hookBlock(host,self){return addHooks(null,host,self).text}function mentionsOwn(text){return new RegExp(ownEnd).test(text)}
+function areHooksOff(text){return parse(text).all.disableAllHooks===true}function withoutOwn(groups){return groups.flatMap(group=>{const handlers=handlersOf(group);
+const left=handlers.filter(handler=>!isOwn(handler));if(left.length===handlers.length)return[group];return left.length===0?[]:[{...group,hooks:left}]})}function isOwn({
+type,command}){return type==="command"&&typeof command==="string"&&own.test(command)}function handlersOf(group){return Array.isArray(group.hooks)?group.hooks.filter(
+isObject):[]}function parse(text){if(text.trim()===""&&!text.startsWith(mark))return{all:{},hooks:{}};if(text.startsWith(mark))throw new Error("it begins with a\
+ byte order mark; allowed is UTF-8 without one");let all;try{all=JSON.parse(text)}catch{throw new Error(`it is no JSON: ${(0,import_chunk_35CMASYX.jsonFault)(text)}\
+; allowed is JSON without comments and trailing commas`)}if(!isObject(all))throw new Error("it is no JSON object");const hooks=all.hooks??{};if(!isObject(hooks))
+throw new Error('its "hooks" is no object');for(const[event,groups]of Object.entries(hooks))if(!Array.isArray(groups)||!groups.every(isObject))throw new Error(`\
+its "hooks.${event}" is no list of objects`);return{all,hooks}}function isObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}function print(value,old){
+const line=old===null?null:findLoss(old);if(line!==null)throw new Error(`line ${line} would not be the same when it is written again; allowed is JSON without do\
+ubled keys, numbers of more digits than a double holds, and needless escapes`);return printLike(value,old)}function readToEdit(file,followsLink,limit){const result={
+text:null,fault:null,linkTo:null,isHidden:false};try{return read(result,file,followsLink,limit)}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error)??
+"error";if(code==="ENOENT")return{...result,fault:"it is a link that leads to nothing; allowed is a regular file"};return{...result,fault:`it cannot be read (${code}\
+)`,isHidden:true}}}function read(result,file,followsLink,limit){const folder=import_node_path2.default.dirname(file);const folderFacts=(0,import_chunk_S7M4UBSY.
+factsOf)(folder);if(folderFacts&&folderFacts.kind!=="folder"&&!followsLink)result.fault=`${folder} is no folder of its own; allowed is one that is no link, for \
+a repository can bring a link along`;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return result;const target=facts.kind==="link"?(0,import_chunk_S7M4UBSY.
+realPath)(file):file;if(facts.kind==="link"){result.linkTo=target;if(!followsLink)result.fault??="it is a link; allowed is a regular file, for a repository can \
+bring a link along"}const behind=(0,import_chunk_S7M4UBSY.factsOf)(target);const found=behind?.kind==="file"?(0,import_chunk_PGEWSQPR.readRange)(target,0,limit):
+void 0;if(!found)return{...result,fault:result.fault??"it is no regular file"};if(behind?.uid!==process.getuid?.())result.fault??="it is not yours; allowed is a\
+ file of your own";if(found.size>limit)return{...result,fault:`it is too large (${found.size} bytes); allowed are ${limit}`,isHidden:true};if(!(0,import_node_buffer.
+isUtf8)(found.bytes))result.fault??="it is no UTF-8; allowed is JSON in UTF-8";return{...result,text:found.bytes.toString("utf8")}}function placesOf(folder){const home=import_chunk_IYTRN2OE.
+variables.home();const own2=(base,name)=>base??(home===void 0?void 0:import_node_path.default.join(home,name));const user=[["claude",own2(import_chunk_IYTRN2OE.
+variables.claudeFolder(),".claude"),"settings.json"],["codex",own2(import_chunk_IYTRN2OE.variables.codexFolder(),".codex"),"hooks.json"]];return[{host:"claude",
+scope:"worktree",file:import_node_path.default.join(folder,".claude/settings.local.json")},...user.flatMap(([host,base,name])=>base===void 0?[]:[{host,scope:"us\
+er",file:import_node_path.default.join(base,name)}])]}function planHooks(folder,host,isForUser){const places=placesOf(folder);if(host===null)return places.flatMap(
+place2=>planRemoval(place2));const scope=host==="codex"||isForUser?"user":"worktree";const place=places.find(one=>one.host===host&&one.scope===scope);if(!place)
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find the settings of ${host}: HOME is not set`);const elsewhere=places.find(one=>one.host===host&&
+one.scope==="user");if(scope==="worktree"&&elsewhere&&findHooks(elsewhere)?.problem===null)return[];const self=[(0,import_chunk_VQZH6OHM.nodeFile)(),(0,import_chunk_VQZH6OHM.
+companionFile)()];const byHand=`put this into ${place.file} yourself, each entry beside what is there:
+${hookBlock(host,self).trimEnd()}`;const edits=planEdit(place,text=>addHooks(text,host,self),byHand);if(host!=="codex")return edits;const trust="codex runs a ne\
+w hook only after you have trusted it there: /hooks";return edits.map(edit=>({...edit,changes:[...edit.changes,trust]}))}function surveyHooks(folder){return placesOf(
+folder).flatMap(place=>findHooks(place)??[])}function findHooks(place){const read2=(0,import_chunk_RWEPNHDG.readSettings)(place.file);if("fault"in read2||read2.
+text===null)return null;try{const found=findOwnHooks(read2.text);if(found.length===0)return null;const areOff=areHooksOff(read2.text);const again=[place.host,...place.
+host==="claude"&&place.scope==="user"?["--user"]:[]];return{...place,events:found.map(({event})=>event),problem:areOff?"its disableAllHooks is on, so no hook ru\
+ns":problemOf(found),next:["setup","--hooks",...areOff?["none"]:again,"--apply"]}}catch{return null}}function problemOf(found){const missing=import_chunk_SV4EWY53.
+hookEvents.find(event=>!found.some(one=>one.event===event));if(missing!==void 0)return`the hook for ${missing} is missing`;for(const{command}of found){const split=(0,
+import_chunk_FY7PDRQG.splitWords)(bareCommand(command));const gone="words"in split?split.words.slice(0,2).find(word=>!(0,import_chunk_S7M4UBSY.exists)(word)):command;
+if(gone!==void 0)return`the hook names ${gone}, which is not there`}return null}function planRemoval(place){const{text,isHidden}=readPlace(place);if(text===null?
+!isHidden:!mentionsOwn(text))return[];const byHand=`take the hooks whose command ends with "hook ${place.host} EVENT 2>/dev/null || :" out of ${place.file} your\
+self`;return planEdit(place,old=>old===null?{text:old,changes:[]}:removeHooks(old),byHand)}function readPlace({file,scope}){return readToEdit(file,scope==="user",
+import_chunk_RWEPNHDG.policyBytes)}function planEdit(place,change,byHand){const{file,scope}=place;const read2=readPlace(place);if(read2.text===null&&read2.fault!==
+null)throw refused(file,read2.fault,byHand);let made;try{made=change(read2.text)}catch(error){throw refused(file,read2.fault??(0,import_chunk_NVPF5LEY.messageOf)(
+error),byHand)}const{changes}=made;if(changes.length===0)return[];if(read2.fault!==null)throw refused(file,read2.fault,byHand);if(read2.linkTo!==null)changes.unshift(
+`it is a link: what is changed is ${read2.linkTo}`);const after=made.text??(file.endsWith("settings.json")?"{}\n":null);const edit={file,before:read2.text,after,
+followsLink:scope==="user",isState:false,changes};return[scope==="user"?edit:{...edit,copyBase:copyBaseOf(file)}]}function copyBaseOf(file){const own2=(0,import_chunk_IYTRN2OE.
+dataFolder)();if(own2===void 0)throw refused(file,"there is no place for a copy: HOME and XDG_STATE_HOME are not set","set HOME");const folder=(0,import_chunk_ST5INGPI.
+realPlace)(import_node_path.default.dirname(file));const hash=Buffer.from((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(folder))).toString("hex");const place=import_node_path.
+default.basename(import_node_path.default.dirname(folder)).replace(/[^A-Za-z0-9._-]+/g,"-");return import_node_path.default.join(own2,"settings-copies",`${place.
+slice(0,40)}-${hash.slice(0,8)}`,import_node_path.default.basename(file))}function refused(file,why,next){return new import_chunk_NVPF5LEY.FaultError("preflight",
+`cannot change the settings ${file}: ${why}`,next)}
+
+},
+"./chunk-WTR2WHDZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_3WHUXXCN=load(
+"./chunk-3WHUXXCN.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load(
+"./chunk-D67XVZNW.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function parseClaims(answer){
+const found=findBlock(answer);if(found==="none")return blockFault("NO_BLOCK","it holds no completion block (a fenced block that begins with ```completion)");if(found===
+"unclosed")return blockFault("UNCLOSED_FENCE","its last completion block is not closed");const bytes=(0,import_chunk_LXK2ZILE.byteLength)(found.text);if(bytes>import_chunk_HPS4WFBD.
+claimsBytes)return blockFault("OVERSIZED_BLOCK",`its completion block has ${bytes} bytes; at most ${import_chunk_HPS4WFBD.claimsBytes}`);return parseBlock(found.
+text)}function blockFault(code,message,fieldPath=null){return{kind:"fault",error:{code,message,fieldPath}}}function parseBlock(text){let value;try{value=JSON.parse(
+text)}catch{const reason=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_35CMASYX.jsonFault)(text)??""),240);return blockFault(
+"MALFORMED_JSON",`the JSON of its completion block does not parse: ${reason}`)}try{return{kind:"ok",claims:(0,import_chunk_JKM3JFER.readClaims)(value)}}catch(error){
+if(!(error instanceof import_chunk_JKM3JFER.SchemaFault))throw error;const where=error.fieldPath===""?"the completion block":error.fieldPath;return blockFault("\
+SCHEMA_VIOLATION",`${where} is not as it must be: ${error.message}`,error.fieldPath)}}function findBlock(answer){let found="none";let open;for(const{line,from,next}of(0,
+import_chunk_3WHUXXCN.linesOf)(answer)){const fence=(0,import_chunk_3WHUXXCN.fenceOf)(line);if(!fence)continue;if(open&&(0,import_chunk_3WHUXXCN.closes)(fence,open)){
+const text=answer.slice(open.from,from).trim();if(isCompletion(open)||isJson(open)&&namesSchema(text))found={text};open=void 0}else if(!open||isCompletion(fence)&&
+fence.mark===open.mark&&fence.length>=open.length){open={...fence,from:next}}}if(open&&(isCompletion(open)||isJson(open)&&namesSchema(answer.slice(open.from))))
+return"unclosed";return found}function isCompletion({info}){return/^completion$/i.test(info)}function isJson({info}){return/^json$/i.test(info)}function namesSchema(text){
+return/^\s*\{/.test(text)&&/"schema"\s*:\s*"pi-completion\//.test(text)}function claimsOf(view){const{spec}=view;if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))
+return blockFault("NO_BLOCK","it is not finished");if(view.damage!==null||spec===null)return blockFault("NO_BLOCK","its record cannot be read");if(spec.kind!=="\
+staff"&&spec.kind!=="run")return blockFault("NO_BLOCK",`a ${spec.kind} claims nothing: it has no answer`);const answer=spec.kind==="run"?endOf(view.paths.output,
+import_chunk_HPS4WFBD.claimedOutputBytes):answerOf(view,spec);return answer===null?blockFault("NO_BLOCK","it has no final answer"):parseClaims(answer)}function answerOf({
+paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chunk_HPS4WFBD.claimedAnswerBytes);if((0,import_chunk_3WHUXXCN.backendOf)(spec)?.answerFrom===
+"stdout")return endOf(paths.output,import_chunk_HPS4WFBD.claimedAnswerBytes);return replayed(spec,paths)}function replayed(spec,paths){const{answer}=(0,import_chunk_3WHUXXCN.
+replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){const text=(0,import_chunk_PGEWSQPR.readRange)(file,-bytes,bytes)?.
+bytes.toString("utf8")??"";return text.trim()===""?null:text}
+
+},
+"./chunk-XFBNWBRB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{labelled:()=>labelled,wrap:()=>wrap});module.exports=stdin_exports;function wrap(text,width){const lines=[""];for(const word of text.
+split(" ")){const last=lines.at(-1);if(last!==""&&last.length+1+word.length>width)lines.push(word);else lines[lines.length-1]=last===""?word:`${last} ${word}`}return lines}
+var usualWidth=14;function labelled(label,text,labelWidth=usualWidth){return text.split("\n").flatMap(line=>wrap(line,80-labelWidth-2)).map((line,at)=>`  ${(at===
+0?label:"").padEnd(labelWidth)}${line}`.trimEnd())}
+
+},
+"./chunk-XUOBQK7Y.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding});module.exports=stdin_exports;var import_chunk_RGVCXBPZ=load(
+"./chunk-RGVCXBPZ.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load(
+"./chunk-ZL4VY4O5.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);
+const replaced=replacedBy(view);if(replaced!==null)return{kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_B6AP4WY2.
+collectedBy)(view);if(collected)return{kind:"duplicate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.
+state==="done"?lateTimer(view):null}function lateEvent(fired,view){if((0,import_chunk_D67XVZNW.isEnded)(view.state))return{kind:"late",words:`its job has ended \
+since (${view.state.state}); ${fired.wake==="handback"?"what it left is to be read with its end":"go by the end, not by this"}`};const told=(0,import_chunk_B6AP4WY2.
+lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a wait has told it alrea\
+dy (event ${newest}); another wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(owner)}`:"";const ms=(0,
+import_chunk_IDC76GR5.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_SBRRC2LY.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)} ago`;return`read by ${by===
+"wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;const why=(0,import_chunk_IDC76GR5.
+readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_IDC76GR5.instantOf)(view.
+spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.endedMs>due);if(guarded.
+length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_SBRRC2LY.formatAge)(due-(last.
+endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){if(!view.spec?.
+timer||(0,import_chunk_D67XVZNW.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.length>0&&guarded.
+every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_IDC76GR5.instantOf)(timer.state.created_at)??0;const found=[];for(const id of(0,
+import_chunk_HCKID2IT.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(timer.root,
+id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_IDC76GR5.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.owner??null))continue;
+const state=(0,import_chunk_IDC76GR5.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_D67XVZNW.isEnded)(state.value);const endedMs=isOver?(0,import_chunk_IDC76GR5.
+instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_IDC76GR5.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=armed))found.push(
+{id,endedMs})}return found}var guardedJobs=2*import_chunk_HPS4WFBD.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(text).replace(/\s+/g," ").trim(),60)}function outstanding(view,newestMs,option){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);const health=(0,
+import_chunk_ZL4VY4O5.healthOf)(view,condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_IDC76GR5.ageOf)(view.state.
+created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.
+nowMs)()-newestMs),queue:(0,import_chunk_ZL4VY4O5.queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(
+view,health),isAwaited:isHeld(view)};return{...facts,next:isIdle?import_chunk_M5UIDYZS.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({
+root,id}){try{return(0,import_chunk_CQRAUG2K.readWaiters)(root,id).some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||
+(0,import_chunk_D67XVZNW.isEnded)(state))return null;if(spec.timer)return Math.max(0,((0,import_chunk_IDC76GR5.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.
+nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.round((0,import_chunk_D67XVZNW.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.
+isFinite(left)?Math.max(0,left):null}function workerWord(view){if((0,import_chunk_ZL4VY4O5.findStopped)(view))return"stopped";const{worker}=view.seen;if(worker===
+"alive")return"alive";if(worker==="unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{
+health}){const{spec,state}=view;const ran=(0,import_chunk_IDC76GR5.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const past=(0,
+import_chunk_RGVCXBPZ.pastExpectation)(view);if(past!==null)return past;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;
+const used=1-left/spec.deadline_ms;return used<import_chunk_HPS4WFBD.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){
+const{view,condition,health,late}=one;if(condition==="damaged")return import_chunk_M5UIDYZS.nextCommands.doctor(view.id,option);if(health.attention_kind==="moni\
+tor_attention"&&one.worker!=="stopped")return import_chunk_M5UIDYZS.nextCommands.wait(view.id,option);const needsLook=health.health==="attention"||late!==null||
+one.isAwaited;return needsLook?import_chunk_M5UIDYZS.nextCommands.observe(view.id,option):import_chunk_M5UIDYZS.nextCommands.wait(view.id,option)}
+
+},
+"./chunk-Y2V6YBDD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_KU7HY3G2=load("./chunk-KU7HY3G2.js");
+var import_chunk_FBN6ALYG=load("./chunk-FBN6ALYG.js");var import_chunk_CQY6EYSU=load("./chunk-CQY6EYSU.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");
+var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_DHPTGOEL.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_DHPTGOEL.writerOptions,...import_chunk_DHPTGOEL.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_KU7HY3G2.taskOf)(context,input);const words=(0,import_chunk_CQY6EYSU.onceWords)(id,input,
+(0,import_chunk_CQY6EYSU.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_CQY6EYSU.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_FBN6ALYG.folderOf)(context,input);const staff=(0,import_chunk_KU7HY3G2.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_KU7HY3G2.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+
+},
 "./chunk-ZHT772JP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lineOf:()=>lineOf,lineOfEvent:()=>lineOfEvent,terminalLine:()=>terminalLine});module.exports=stdin_exports;var import_chunk_BG33UFLP=load(
 "./chunk-BG33UFLP.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var watchProtocol="job-compan\
@@ -5284,22 +5297,9 @@ if(state.state==="done")return["met",note?.word??"met"];if(state.state==="cancel
 bject"&&value!==null&&!Array.isArray(value)}
 
 },
-"./chunk-ZIQXS4SC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_LVCMGPNS=load("./chunk-LVCMGPNS.js");
-var import_chunk_762D7YFD=load("./chunk-762D7YFD.js");var import_chunk_XPFVDNEA=load("./chunk-XPFVDNEA.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");
-var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_CM5GR4UR.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_DHPTGOEL.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_DHPTGOEL.writerOptions,...import_chunk_DHPTGOEL.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_LVCMGPNS.taskOf)(context,input);const words=(0,import_chunk_XPFVDNEA.onceWords)(id,input,
-(0,import_chunk_XPFVDNEA.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_XPFVDNEA.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_762D7YFD.folderOf)(context,input);const staff=(0,import_chunk_LVCMGPNS.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_LVCMGPNS.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
-
-},
-"./ci-WO6DTLKD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_SJ4RX63J=load("./chunk-SJ4RX63J.js");var import_chunk_UP7BMRGJ=load(
-"./chunk-UP7BMRGJ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
+"./ci-QAWJBWUW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_UAOPV5PE=load("./chunk-UAOPV5PE.js");var import_chunk_HNEUWVHS=load(
+"./chunk-HNEUWVHS.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var query=`query ($owner: Str\
 ing!, $name: String!, $expression: String!, $after: String) {
@@ -5322,51 +5322,51 @@ ing!, $name: String!, $expression: String!, $after: String) {
     }
   }
 }`;async function findCommit(repo,expression,tools,cursor){const known=repo??(typeof cursor?.repo==="string"?cursor.repo:null)??await askRepository(tools);if(typeof known!==
-"string")return known;return(0,import_chunk_UP7BMRGJ.shareGh)(tools,`commit ${known}@${expression}`,(0,import_chunk_UP7BMRGJ.wantsFresh)(cursor),()=>fetchCommit(
-known,expression,tools))}async function askRepository(tools){const answer=await(0,import_chunk_UP7BMRGJ.askGh)(tools,["repo","view","--json","url"]);if(answer.kind!==
-"answer")return answer;return(0,import_chunk_UP7BMRGJ.repositoryIn)((0,import_chunk_UP7BMRGJ.linkOf)((0,import_chunk_UP7BMRGJ.fieldsOf)(answer.value)?.url))??(0,
-import_chunk_UP7BMRGJ.unexpected)("gh repo view gave no address")}async function fetchCommit(repo,expression,tools){const[name="",owner="",host]=repo.split("/").
+"string")return known;return(0,import_chunk_HNEUWVHS.shareGh)(tools,`commit ${known}@${expression}`,(0,import_chunk_HNEUWVHS.wantsFresh)(cursor),()=>fetchCommit(
+known,expression,tools))}async function askRepository(tools){const answer=await(0,import_chunk_HNEUWVHS.askGh)(tools,["repo","view","--json","url"]);if(answer.kind!==
+"answer")return answer;return(0,import_chunk_HNEUWVHS.repositoryIn)((0,import_chunk_HNEUWVHS.linkOf)((0,import_chunk_HNEUWVHS.fieldsOf)(answer.value)?.url))??(0,
+import_chunk_HNEUWVHS.unexpected)("gh repo view gave no address")}async function fetchCommit(repo,expression,tools){const[name="",owner="",host]=repo.split("/").
 reverse();const words=[...["api","graphql",...host===void 0?[]:["--hostname",host],"-f",`query=${query}`],...["-f",`owner=${owner}`,"-f",`name=${name}`,"-f",`ex\
-pression=${expression}`]];const checks=[];let head;let after;for(let page=0;page<import_chunk_HPS4WFBD.ghPages;page+=1){const answer=await(0,import_chunk_UP7BMRGJ.
-askGh)(tools,after===void 0?words:[...words,"-f",`after=${after}`]);if(answer.kind!=="answer")return answer;const repository=(0,import_chunk_UP7BMRGJ.fieldsOf)(
-(0,import_chunk_UP7BMRGJ.fieldsOf)((0,import_chunk_UP7BMRGJ.fieldsOf)(answer.value)?.data)?.repository);if(repository?.object===void 0)return(0,import_chunk_UP7BMRGJ.
-unexpected)("gh api graphql gave no repository");const oid=(0,import_chunk_UP7BMRGJ.shaOf)((0,import_chunk_UP7BMRGJ.fieldsOf)(repository.object)?.oid);if(oid===
-void 0)return{kind:"commit",repo,head:null,checks:[]};if(head!==void 0&&head!==oid)return(0,import_chunk_UP7BMRGJ.unexpected)("the branch moved meanwhile");head=
-oid;const rollup=(0,import_chunk_UP7BMRGJ.fieldsOf)((0,import_chunk_UP7BMRGJ.fieldsOf)(repository.object)?.statusCheckRollup);if(!rollup&&after===void 0)return{
-kind:"commit",repo,head,checks};const contexts=(0,import_chunk_UP7BMRGJ.fieldsOf)(rollup?.contexts);const rows=(0,import_chunk_UP7BMRGJ.rowsOf)(contexts?.nodes);
-if(!rows||rows.length!==listLength(contexts?.nodes))return(0,import_chunk_UP7BMRGJ.unexpected)("a part of the checks is missing");checks.push(...rows.map(row=>(0,
-import_chunk_UP7BMRGJ.readCheck)({...row,workflowName:workflowOf(row)})));const{hasNextPage,endCursor}=(0,import_chunk_UP7BMRGJ.fieldsOf)(contexts?.pageInfo)??{};
-if(hasNextPage===false)return{kind:"commit",repo,head,checks};if(hasNextPage!==true||typeof endCursor!=="string")return(0,import_chunk_UP7BMRGJ.unexpected)("the\
- next page of the checks has no name");after=endCursor}return(0,import_chunk_UP7BMRGJ.unexpected)(`more than ${import_chunk_HPS4WFBD.ghPages} pages of checks`)}
-function workflowOf(row){return(0,import_chunk_UP7BMRGJ.fieldsOf)((0,import_chunk_UP7BMRGJ.fieldsOf)((0,import_chunk_UP7BMRGJ.fieldsOf)(row.checkSuite)?.workflowRun)?.
+pression=${expression}`]];const checks=[];let head;let after;for(let page=0;page<import_chunk_HPS4WFBD.ghPages;page+=1){const answer=await(0,import_chunk_HNEUWVHS.
+askGh)(tools,after===void 0?words:[...words,"-f",`after=${after}`]);if(answer.kind!=="answer")return answer;const repository=(0,import_chunk_HNEUWVHS.fieldsOf)(
+(0,import_chunk_HNEUWVHS.fieldsOf)((0,import_chunk_HNEUWVHS.fieldsOf)(answer.value)?.data)?.repository);if(repository?.object===void 0)return(0,import_chunk_HNEUWVHS.
+unexpected)("gh api graphql gave no repository");const oid=(0,import_chunk_HNEUWVHS.shaOf)((0,import_chunk_HNEUWVHS.fieldsOf)(repository.object)?.oid);if(oid===
+void 0)return{kind:"commit",repo,head:null,checks:[]};if(head!==void 0&&head!==oid)return(0,import_chunk_HNEUWVHS.unexpected)("the branch moved meanwhile");head=
+oid;const rollup=(0,import_chunk_HNEUWVHS.fieldsOf)((0,import_chunk_HNEUWVHS.fieldsOf)(repository.object)?.statusCheckRollup);if(!rollup&&after===void 0)return{
+kind:"commit",repo,head,checks};const contexts=(0,import_chunk_HNEUWVHS.fieldsOf)(rollup?.contexts);const rows=(0,import_chunk_HNEUWVHS.rowsOf)(contexts?.nodes);
+if(!rows||rows.length!==listLength(contexts?.nodes))return(0,import_chunk_HNEUWVHS.unexpected)("a part of the checks is missing");checks.push(...rows.map(row=>(0,
+import_chunk_HNEUWVHS.readCheck)({...row,workflowName:workflowOf(row)})));const{hasNextPage,endCursor}=(0,import_chunk_HNEUWVHS.fieldsOf)(contexts?.pageInfo)??{};
+if(hasNextPage===false)return{kind:"commit",repo,head,checks};if(hasNextPage!==true||typeof endCursor!=="string")return(0,import_chunk_HNEUWVHS.unexpected)("the\
+ next page of the checks has no name");after=endCursor}return(0,import_chunk_HNEUWVHS.unexpected)(`more than ${import_chunk_HPS4WFBD.ghPages} pages of checks`)}
+function workflowOf(row){return(0,import_chunk_HNEUWVHS.fieldsOf)((0,import_chunk_HNEUWVHS.fieldsOf)((0,import_chunk_HNEUWVHS.fieldsOf)(row.checkSuite)?.workflowRun)?.
 workflow)?.name}function listLength(value){return Array.isArray(value)?value.length:0}var ci={id:"ci",summary:"the checks of a pull request, a commit or a branc\
-h on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_UP7BMRGJ.targetOptions,sha:{kind:"text",value:"SHA",help:"this commit instead\
+h on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_HNEUWVHS.targetOptions,sha:{kind:"text",value:"SHA",help:"this commit instead\
  of a pull request"},ref:{kind:"text",value:"BRANCH",help:"the tip of this branch or tag instead of a pull request"},"no-checks-grace":{kind:"duration",value:"D",
 range:import_chunk_HPS4WFBD.limits.noChecksGrace,help:"how long a head may stay without checks before that is said (default 5m)"},"allow-none":{kind:"flag",help:"\
 no checks, or only skipped ones, are enough after the grace"}},examples:["watch ci --pr 7 --for 2h","watch ci --repo OWNER/REPO --ref main --for 1h --repeat"],isRemote:true,
 read(given){const graceMs=given.duration("no-checks-grace")??import_chunk_HPS4WFBD.limits.noChecksGrace.default;const rest={is_sha:given.has("sha"),grace_ms:graceMs,
-allow_none:given.has("allow-none")};const expression=readExpression(given);const target=expression===null?(0,import_chunk_UP7BMRGJ.readPull)(given,"ci"):{repo:(0,
-import_chunk_UP7BMRGJ.repositoryOf)(given),pr:null};const input={...target,expression,...rest};return{input:{...input},words:`checks of ${placeOf(input,input.repo)}`}},
-async look(input,tools,cursor){const wanted=input;const found=await findHead(wanted,tools,cursor);if((0,import_chunk_UP7BMRGJ.isFailure)(found))return found;const isOther=wanted.
-is_sha&&!found.head?.startsWith(wanted.expression??"");if(found.head===null||isOther)return notThere(wanted,found.repo,tools,cursor);const runs=await(0,import_chunk_SJ4RX63J.
-findRuns)(found.repo,found.head,tools,(0,import_chunk_UP7BMRGJ.wantsFresh)(cursor));if((0,import_chunk_UP7BMRGJ.isFailure)(runs))return runs;return judge(wanted,
-{...found,head:found.head},(0,import_chunk_SJ4RX63J.judgeRollup)(found.checks,runs.runs),tools,cursor)}};function readExpression(given){const sha=given.text("sh\
+allow_none:given.has("allow-none")};const expression=readExpression(given);const target=expression===null?(0,import_chunk_HNEUWVHS.readPull)(given,"ci"):{repo:(0,
+import_chunk_HNEUWVHS.repositoryOf)(given),pr:null};const input={...target,expression,...rest};return{input:{...input},words:`checks of ${placeOf(input,input.repo)}`}},
+async look(input,tools,cursor){const wanted=input;const found=await findHead(wanted,tools,cursor);if((0,import_chunk_HNEUWVHS.isFailure)(found))return found;const isOther=wanted.
+is_sha&&!found.head?.startsWith(wanted.expression??"");if(found.head===null||isOther)return notThere(wanted,found.repo,tools,cursor);const runs=await(0,import_chunk_UAOPV5PE.
+findRuns)(found.repo,found.head,tools,(0,import_chunk_HNEUWVHS.wantsFresh)(cursor));if((0,import_chunk_HNEUWVHS.isFailure)(runs))return runs;return judge(wanted,
+{...found,head:found.head},(0,import_chunk_UAOPV5PE.judgeRollup)(found.checks,runs.runs),tools,cursor)}};function readExpression(given){const sha=given.text("sh\
 a");const ref=given.text("ref");const said=["pr","sha","ref"].filter(option=>given.has(option));if(said.length+given.words.length>1)throw(0,import_chunk_NVPF5LEY.
 usageError)("cannot watch ci of several things: give one of --pr N, --sha SHA and --ref BRANCH");if(sha!==void 0&&!/^[0-9a-f]{7,64}$/i.test(sha))throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot take --sha ${JSON.stringify(sha)}: allowed are 7 to 64 hex digits`);if(ref!==void 0&&!/^(?![-/.])[^\s~^:?*[\\\p{Cc}]{1,250}$/u.test(ref))throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take --ref ${JSON.stringify(ref)}: it is no name of a branch or tag`);return sha?.toLowerCase()??ref??null}function findHead(wanted,tools,cursor){
-if(wanted.pr!==null)return(0,import_chunk_UP7BMRGJ.findPull)({repo:wanted.repo,pr:wanted.pr},tools,cursor);return findCommit(wanted.repo,wanted.expression??"",tools,
-cursor)}function judge(wanted,found,rollup,tools,cursor){const{head,repo}=found;const state=found.kind==="pull"?found.state:"open";const grace=(0,import_chunk_UP7BMRGJ.
-graceOf)(wanted.grace_ms,head,tools,cursor);const checks=(0,import_chunk_UP7BMRGJ.checksWord)(rollup,grace);const isNone=(0,import_chunk_UP7BMRGJ.isNoneForGood)(
+if(wanted.pr!==null)return(0,import_chunk_HNEUWVHS.findPull)({repo:wanted.repo,pr:wanted.pr},tools,cursor);return findCommit(wanted.repo,wanted.expression??"",tools,
+cursor)}function judge(wanted,found,rollup,tools,cursor){const{head,repo}=found;const state=found.kind==="pull"?found.state:"open";const grace=(0,import_chunk_HNEUWVHS.
+graceOf)(wanted.grace_ms,head,tools,cursor);const checks=(0,import_chunk_HNEUWVHS.checksWord)(rollup,grace);const isNone=(0,import_chunk_HNEUWVHS.isNoneForGood)(
 checks,grace);const isOver=state==="closed"?!["passed","settling","failed"].includes(checks):state==="merged"&&isNone;const word=isOver&&!(isNone&&wanted.allow_none)?
-state:checks;const verdict=word==="failed"||word===state?"failed":word==="passed"||isNone&&wanted.allow_none?"met":"pending";const moved=(0,import_chunk_UP7BMRGJ.
-movedFrom)(cursor,head);const notes=[state==="open"?"":`, ${state}`,moved===null?"":`, head moved from ${(0,import_chunk_UP7BMRGJ.shortSha)(moved)}`];const text=`${placeOf(
-wanted,repo)} ${(0,import_chunk_UP7BMRGJ.shortSha)(head)}: ${(0,import_chunk_UP7BMRGJ.checksWords)(rollup,grace)}`;return{kind:"look",verdict,word,evidence:(0,import_chunk_UP7BMRGJ.
+state:checks;const verdict=word==="failed"||word===state?"failed":word==="passed"||isNone&&wanted.allow_none?"met":"pending";const moved=(0,import_chunk_HNEUWVHS.
+movedFrom)(cursor,head);const notes=[state==="open"?"":`, ${state}`,moved===null?"":`, head moved from ${(0,import_chunk_HNEUWVHS.shortSha)(moved)}`];const text=`${placeOf(
+wanted,repo)} ${(0,import_chunk_HNEUWVHS.shortSha)(head)}: ${(0,import_chunk_HNEUWVHS.checksWords)(rollup,grace)}`;return{kind:"look",verdict,word,evidence:(0,import_chunk_HNEUWVHS.
 line)(`${text}${notes.join("")}`),key:[head,word,rollup.signature||"-",state].join(":"),facts:{repo,...found.kind==="pull"?{pr:found.number,url:found.url,pr_state:state}:
-{ref:wanted.expression},head,...moved===null?{}:{head_before:moved},...(0,import_chunk_UP7BMRGJ.checksFacts)(rollup)},cursor:{repo,...(0,import_chunk_UP7BMRGJ.graceCursor)(
+{ref:wanted.expression},head,...moved===null?{}:{head_before:moved},...(0,import_chunk_HNEUWVHS.checksFacts)(rollup)},cursor:{repo,...(0,import_chunk_HNEUWVHS.graceCursor)(
 rollup,grace,checks)},...checks==="settling"?{againMs:import_chunk_HPS4WFBD.ghSettleAgainMs}:{},isSettled:state!=="open"&&verdict!=="pending",needsAttention:(word===
-"gated"||isNone)&&verdict==="pending"}}function notThere(wanted,repo,tools,cursor){const nowMs=tools.nowMs();const since=(0,import_chunk_UP7BMRGJ.sinceOf)(cursor,
-"",nowMs);const isLate=nowMs-since>=wanted.grace_ms;return{kind:"look",verdict:"pending",word:"not_there",evidence:(0,import_chunk_UP7BMRGJ.line)(`${placeOf(wanted,
+"gated"||isNone)&&verdict==="pending"}}function notThere(wanted,repo,tools,cursor){const nowMs=tools.nowMs();const since=(0,import_chunk_HNEUWVHS.sinceOf)(cursor,
+"",nowMs);const isLate=nowMs-since>=wanted.grace_ms;return{kind:"look",verdict:"pending",word:"not_there",evidence:(0,import_chunk_HNEUWVHS.line)(`${placeOf(wanted,
 repo)}: GitHub has no such commit${isLate?"":" yet"}`),key:`not_there:${isLate?"late":"yet"}`,facts:{repo,ref:wanted.expression},cursor:{repo,head:"",since},needsAttention:isLate}}
 function placeOf({pr,expression},repo){const what=pr===null?`@${/^[0-9a-f]{40}/.test(expression??"")?expression?.slice(0,10):expression}`:`#${pr}`;return`${repo??
 ""}${what}`}
@@ -5388,10 +5388,10 @@ stringify(value).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,escaped)}
 `}
 
 },
-"./clean-SMLAKTCR.js": function (module, exports) {
+"./clean-FXBNSC3U.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
@@ -5407,7 +5407,7 @@ worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its wor
 0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,
 import_chunk_CO45A6DL.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_S7M4UBSY.exists)(root))return void 0;try{if(!(0,import_chunk_CO45A6DL.
 checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_HCKID2IT.listActive)(root),...(0,import_chunk_HCKID2IT.listJobs)(root)])){if(!(0,import_chunk_S7M4UBSY.
-exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_NPTTVLI2.refresh)(root,id));if(why!==void 0)return`its\
+exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_WZATSA2X.refresh)(root,id));if(why!==void 0)return`its\
  worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
 Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_D67XVZNW.isEnded)(
 view.state))return"it is live";if(!(0,import_chunk_B6AP4WY2.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
@@ -5419,7 +5419,7 @@ root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_35TRZ
 branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
 return(0,import_chunk_HCKID2IT.listJobs)(root).filter(id=>{const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
-root);let finished=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const view=await(0,import_chunk_NPTTVLI2.refresh)(root,id);const why=!(0,import_chunk_D67XVZNW.
+root);let finished=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const view=await(0,import_chunk_WZATSA2X.refresh)(root,id);const why=!(0,import_chunk_D67XVZNW.
 isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_CQRAUG2K.isAwaited)(root,id)?"somebody waits for i\
 t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_B6AP4WY2.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
 if((0,import_chunk_D67XVZNW.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
@@ -5497,16 +5497,16 @@ return{kind:"fault",cause:"tool_missing",message:`cannot run ${program}: ${why}`
 import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().split("\n").at(-1)?.trim();if(line)return line}return""}
 
 },
-"./conclude-asked-MT34NR6D.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_H4MZMWTR.concludeAsked});module.exports=stdin_exports;var import_chunk_H4MZMWTR=load(
-"./chunk-H4MZMWTR.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_YBOHOBP4=load(
-"./chunk-YBOHOBP4.js");var import_chunk_3JBU7YB7=load("./chunk-3JBU7YB7.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load(
-"./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
+"./conclude-asked-KIVHZHH6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_FMV5QKET.concludeAsked});module.exports=stdin_exports;var import_chunk_FMV5QKET=load(
+"./chunk-FMV5QKET.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_ZE4KF4X3=load(
+"./chunk-ZE4KF4X3.js");var import_chunk_2SZOTDS2=load("./chunk-2SZOTDS2.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load(
+"./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load(
 "./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
 "./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
 "./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_N263NSQQ=load(
 "./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
@@ -5519,26 +5519,26 @@ import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./config-P3IKZRXO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>import_chunk_ZBYD4L2R.readUserConfig,userConfigFile:()=>import_chunk_7U2475D5.userConfigFile});module.
-exports=stdin_exports;var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load(
+"./config-6KO6OLQS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>import_chunk_OD4KPRF5.readUserConfig,userConfigFile:()=>import_chunk_7U2475D5.userConfigFile});module.
+exports=stdin_exports;var import_chunk_OD4KPRF5=load("./chunk-OD4KPRF5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-UFQQ5WHT.js": function (module, exports) {
+"./continue-HMIP36PT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF\
-.js");var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_LVCMGPNS=load("./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPG\
-GV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_762D7YFD=load("./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24\
-HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load("./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3\
-YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-\
+.js");var import_chunk_NKW2J44I=load("./chunk-NKW2J44I.js");var import_chunk_KU7HY3G2=load("./chunk-KU7HY3G2.js");var import_chunk_D4KKB2YK=load("./chunk-D4KKB2\
+YK.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FBN6ALYG=load("./chunk-FBN6ALYG.js");var import_chunk_MAY74EFA=load("./chunk-MAY7\
+4EFA.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_CQY6EYSU=load("./chunk-CQY6EYSU.js");var import_chunk_TZD4PNTQ=load("./chunk-TZ\
+D4PNTQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-\
 FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chun\
-k-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./ch\
+k-6JH5E2PI.js");var import_chunk_OD4KPRF5=load("./chunk-OD4KPRF5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./ch\
 unk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./\
-chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("\
-./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("\
+./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
@@ -5554,20 +5554,20 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
 f the earlier job)"},share:import_chunk_DHPTGOEL.writerOptions.share,...import_chunk_DHPTGOEL.launchOptions},notes:"Backend, mode, model, profile, folder and la\
 bel are those of the earlier job unless given, the owner too when this call names none. The limit is a fresh one, and --max-live is asked for anew.",examples:['\
 continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_CO45A6DL.
-checkRoot)(root.folder);const prompt=await(0,import_chunk_LVCMGPNS.taskOf)(context,input);const words=(0,import_chunk_XPFVDNEA.onceWords)("continue",input,input.
-has("cwd")?(0,import_chunk_XPFVDNEA.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_XPFVDNEA.repeatedLaunch)(context,input,words,false);
+checkRoot)(root.folder);const prompt=await(0,import_chunk_KU7HY3G2.taskOf)(context,input);const words=(0,import_chunk_CQY6EYSU.onceWords)("continue",input,input.
+has("cwd")?(0,import_chunk_CQY6EYSU.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_CQY6EYSU.repeatedLaunch)(context,input,words,false);
 if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_FTSXWODF.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_FTSXWODF.
 conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_762D7YFD.folderOf)(context,
+FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_FBN6ALYG.folderOf)(context,
 input):(0,import_chunk_FTSXWODF.requireFolder)(parent,"continue",root.option);(0,import_chunk_FTSXWODF.requireSameFolder)(parent,cwd,root.option);const part=(0,
-import_chunk_4IXXPGGV.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_LVCMGPNS.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+import_chunk_D4KKB2YK.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
+odel")??staff.model,profile:(0,import_chunk_KU7HY3G2.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_M5UIDYZS.nextCommands.restart(parent.id,root.option));
 context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_FTSXWODF.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_LVCMGPNS.launchStaff)(context,input,{
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_KU7HY3G2.launchStaff)(context,input,{
 verb:parent.verb,earlier:{owner:parent.owner,label:parent.label},staff:part,cwd,lineage:(0,import_chunk_FTSXWODF.lineageOf)(parent,"continue"),isSynchronous:parent.
 verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,
-worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_NPTTVLI2.
+worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_WZATSA2X.
 refresh)(root.folder,parent.id);if(!(0,import_chunk_D67XVZNW.isEnded)(state))return import_chunk_M5UIDYZS.nextCommands.waitOn(parent.id,parent,root.option);if(parent.
 timer&&parent.timer.delay_ms===null)return null;return import_chunk_M5UIDYZS.nextCommands.restart(parent.id,root.option)}function parentOf(root,input){const[job,
 conversation]=[input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job\
@@ -5628,12 +5628,12 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./doctor-BB6BTGCP.js": function (module, exports) {
+"./doctor-WBX34W6U.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_USG2OCHW=load("./chunk-USG2OCHW.js");var import_chunk_SV4EWY53=load(
 "./chunk-SV4EWY53.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_NOXSBKMC=load(
-"./chunk-NOXSBKMC.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-35CMASYX.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
 "./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
@@ -5653,7 +5653,7 @@ id,(0,import_chunk_D67XVZNW.isEnded)(view.state)?null:spec,root.option);if(condi
 eleted, output and result files are as they were`,next:import_chunk_M5UIDYZS.nextCommands.status(root.option)};if(spec&&!(0,import_chunk_D67XVZNW.isEnded)(view.
 state)&&!await(0,import_chunk_35TRZJLG.isGenuine)(spec,(0,import_chunk_35TRZJLG.readKey)())){return{problem:"spec.json was changed or written by another user: n\
 othing is started or signaled for this job",next:import_chunk_M5UIDYZS.nextCommands.observe(id,root.option)}}if(spec&&!(0,import_chunk_35TRZJLG.findEngine)(spec.
-engine))return{problem:`it runs on the engine ${spec.engine}, which this release does not know`,next:null};const health=(0,import_chunk_F4RDUI7D.healthOf)(view,
+engine))return{problem:`it runs on the engine ${spec.engine}, which this release does not know`,next:null};const health=(0,import_chunk_ZL4VY4O5.healthOf)(view,
 condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??condition,next:wait};case"over":case"lost":case"host_restarted":case"n\
 ever_started":return{problem:`${condition}: the end is not published yet; the next reader in the same place does it`,next:wait};case"supervised":case"unseen":return{
 problem:health.health==="attention"?health.reason??null:null,next:health.health==="attention"?import_chunk_M5UIDYZS.nextCommands.observe(id,root.option):null};default:
@@ -5666,7 +5666,7 @@ NAME",help:"one real round trip with this agent CLI, restricted, in an empty fol
  0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words o\
 f the CLI; the CLI may keep that conversation in its own history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){
 const backend=input.text("backend");if(backend!==void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend t\
-ogether");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-2PHKGGV5.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.
+ogether");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-KFOMOFCU.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.
 root(input);const isThere=(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(
 root):[await diagnose(root,(0,import_chunk_HCKID2IT.findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_USG2OCHW.surveyHooks)((0,import_chunk_3S6B2MGW.
 findWorktree)(context.cwd)??context.cwd):[];const broken=hooks.filter(({problem})=>problem!==null);const isWrong=broken.length>0||findings.some(finding=>finding.
@@ -5679,19 +5679,19 @@ map(tellHook)].join("\n");return{code,out:`${text===""?`nothing is wrong in ${ro
   next: ${(0,import_chunk_M5UIDYZS.nextCommand)([],...next)}`}
 
 },
-"./doctor-backend-2PHKGGV5.js": function (module, exports) {
+"./doctor-backend-KFOMOFCU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_SWXOXXMW=load("./chunk-SWXOXXMW.js");
-var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");
-var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_KBSI5QQR=load("./chunk-KBSI5QQR.js");
-var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");
-var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");
-var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");
-var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_3JBU7YB7=load("./chunk-3JBU7YB7.js");
+var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_D4KKB2YK=load("./chunk-D4KKB2YK.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");
+var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_W54FLX7Y=load("./chunk-W54FLX7Y.js");
+var import_chunk_PPVDJ4TX=load("./chunk-PPVDJ4TX.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_OD4KPRF5=load("./chunk-OD4KPRF5.js");
+var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");
+var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");
+var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_2SZOTDS2=load("./chunk-2SZOTDS2.js");
 var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
-var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");
+var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");
 var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");
-var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
-var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
+var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
+var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");
 var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");
 var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
@@ -5706,23 +5706,23 @@ function makeTempFolder(prefix){const places=[(0,import_node_os.tmpdir)(),"/tmp"
 const place=places.find(folder=>(0,import_chunk_3S6B2MGW.findWorktree)(folder)===void 0);if(place!==void 0)return(0,import_node_fs.mkdtempSync)(import_node_path2.
 default.join(place,prefix));throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a folder outside git for a trial: ${places.join(", ")}`,"set TMP\
 DIR to one")}var trialMs=12e4;var task="Reply with the single word: ready";var answerBytes=1024;async function roundTrip(name,onStart){const isOwn=Object.hasOwn(
-(0,import_chunk_ZBYD4L2R.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_NOXSBKMC.findBackend)(name)?.profiles.restricted!==null;const signals=(0,
+(0,import_chunk_OD4KPRF5.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_NOXSBKMC.findBackend)(name)?.profiles.restricted!==null;const signals=(0,
 import_chunk_FKEDTWPK.holdSignals)();try{const folder=makeTempFolder("job-companion-trial-");let left=null;try{const[state,cwd]=[import_node_path.default.join(folder,
 "state"),import_node_path.default.join(folder,"empty")];(0,import_chunk_PGEWSQPR.createFolder)(cwd);const root={folder:state,option:["--state-dir",state]};const part=makePart(
 root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(root,cwd,part,signals);left=await removeOrName(
 folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){const signal=await signals.
 first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the start`)}function makePart(root,cwd,backend,profile){
-const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_4IXXPGGV.makeStaffPart)({...words,backend,profile,cwd}),
+const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_D4KKB2YK.makeStaffPart)({...words,backend,profile,cwd}),
 brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_6MNXFWQK.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",
 onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_HPS4WFBD.limits.staffKillGrace.default,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.min,firstOutputMs:null,
-stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_KBSI5QQR.cancelJob)(root.folder,id,{owner:null,
+stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_W54FLX7Y.cancelJob)(root.folder,id,{owner:null,
 why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.version??null,profile:part.profile,
 adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,conversation_id:state.conversation?.
 id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_PGEWSQPR.readText)(view.paths.result)??
 ""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);let firstOutputMs=null;const look=()=>{const started=(0,
-import_chunk_3JBU7YB7.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
+import_chunk_2SZOTDS2.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
 max(0,(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_HPS4WFBD.limits.staffKillGrace.default;const{views:[view]}=await(0,
-import_chunk_FLY4C3PO.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
+import_chunk_PPVDJ4TX.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
 FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
 2e3;for(;;){try{(0,import_chunk_S7M4UBSY.removeTree)(folder);return null}catch{if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return folder;await(0,import_chunk_CL3BCQKO.
 sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_NOXSBKMC.findBackend)(name);const signIn=backend?(0,import_chunk_SWXOXXMW.
@@ -5733,8 +5733,8 @@ FaultError)||error.code!=="preflight")throw error;const code=import_chunk_6PFAPK
 if(isJson)return{code,json:{backend:name,ready:false,sign_in:signIn,error:refusal,next:error.next}};const next=error.next===null?[]:[["next",error.next]];return{
 code,out:page(name,false,[["refused",error.message],...next])}}}function rowsOf(trip,signIn){const signs=[...(signIn?.files??[]).map(file=>`~/${file}`),...signIn?.
 variables??[]];const first=trip.first_output_ms;return[["program",trip.program],["version",trip.version??"unknown"],["sign-in",signs.join(", ")||"no sign of one"],
-["profile",trip.adds?`${trip.profile} (${trip.adds})`:trip.profile],["first output",first===null?"none seen":`after ${(0,import_chunk_UNGYPAP3.formatDuration)(first)}`],
-["whole run",trip.duration_ms===null?"not over":(0,import_chunk_UNGYPAP3.formatDuration)(trip.duration_ms)],["conversation",trip.conversation_id??"none"],["answ\
+["profile",trip.adds?`${trip.profile} (${trip.adds})`:trip.profile],["first output",first===null?"none seen":`after ${(0,import_chunk_SBRRC2LY.formatDuration)(first)}`],
+["whole run",trip.duration_ms===null?"not over":(0,import_chunk_SBRRC2LY.formatDuration)(trip.duration_ms)],["conversation",trip.conversation_id??"none"],["answ\
 er",trip.answer?.trimEnd()??"none"]]}function verdictOf(trip){const verdict=trip.error?`${trip.state}, ${trip.error.code}: ${trip.error.message}`:trip.state;const warnings=trip.
 warnings.map(warning=>["warning",warning.message]);const left=trip.left===null?[]:[["left",`${trip.left} could not be removed`]];return[["verdict",verdict],...warnings,
 ...left]}function page(name,isReady,rows){const lines=rows.flatMap(([label,text])=>(0,import_chunk_XFBNWBRB.labelled)(label,(0,import_chunk_LXK2ZILE.plainText)(
@@ -5742,17 +5742,17 @@ text)));return`${[`${name}: ${isReady?"ready":"not ready"}`,...lines].join("\n")
 `}
 
 },
-"./file-ZIHK7A4M.js": function (module, exports) {
+"./file-W5HMMBV5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{file:()=>file});module.exports=stdin_exports;var import_chunk_RYHA6YX6=load("./chunk-RYHA6YX6.js");var import_chunk_3BHDXNO3=load(
-"./chunk-3BHDXNO3.js");var import_chunk_MZF46EUA=load("./chunk-MZF46EUA.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-3BHDXNO3.js");var import_chunk_MZF46EUA=load("./chunk-MZF46EUA.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var chunkBytes=1024*1024;function lookForStable(target,ms,facts,tools,cursor){const now=tools.nowMs();
 const sign=(0,import_chunk_MZF46EUA.signOf)(facts);const isSame=cursor.sign===sign&&typeof cursor.since==="number"&&cursor.since<=now;const since=tools.everyMs===
 void 0?facts.modifiedMs:isSame?Number(cursor.since):now;const more={facts:(0,import_chunk_MZF46EUA.sizeFacts)(facts),cursor:{sign,since}};const rest=since+ms-now;
-if(rest>0){const evidence=`${target} (${(0,import_chunk_MZF46EUA.sizeText)(facts)}) must stay as it is for ${(0,import_chunk_UNGYPAP3.formatDuration)(ms)}`;return(0,
+if(rest>0){const evidence=`${target} (${(0,import_chunk_MZF46EUA.sizeText)(facts)}) must stay as it is for ${(0,import_chunk_SBRRC2LY.formatDuration)(ms)}`;return(0,
 import_chunk_MZF46EUA.seen)("pending","settling",evidence,{...more,againMs:rest})}return(0,import_chunk_MZF46EUA.seen)("met","stable",`${target} (${(0,import_chunk_MZF46EUA.
-sizeText)(facts)}) has not changed for ${(0,import_chunk_UNGYPAP3.formatDuration)(ms)}`,more)}async function lookForDigest(target,digest,facts,tools,cursor){if(facts.
+sizeText)(facts)}) has not changed for ${(0,import_chunk_SBRRC2LY.formatDuration)(ms)}`,more)}async function lookForDigest(target,digest,facts,tools,cursor){if(facts.
 kind!=="file")return{kind:"fault",cause:"refused",message:`cannot read ${target}: it is no regular file`};try{const sign=(0,import_chunk_MZF46EUA.signOf)(facts);
 const isKnown=cursor.sign===sign&&typeof cursor.digest==="string";const is=isKnown?String(cursor.digest):await digestOf((0,import_chunk_S7M4UBSY.realPath)(target),
 tools);const more={facts:{...(0,import_chunk_MZF46EUA.sizeFacts)(facts),sha256:is},cursor:{sign,digest:is}};if(is===digest)return(0,import_chunk_MZF46EUA.seen)(
@@ -5800,7 +5800,7 @@ o look for');return{ask,text};case"matches":return{ask,pattern:(0,import_chunk_R
 "min-size")};case"stable":return{ask,ms:given.duration("stable")};case"sha256":if(!/^[0-9a-f]{64}$/i.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`canno\
 t take --sha256 ${JSON.stringify(text)}: a digest has 64 characters of 0-9 and a-f`);return{ask,digest:text.toLowerCase()};default:return{ask}}}function textOf({
 ask,text,pattern,bytes,ms,digest}){switch(ask){case"contains":return`contains ${JSON.stringify(text)}`;case"matches":return`matches /${pattern}/`;case"min-size":
-return`at least ${(0,import_chunk_TFEMYLSK.formatSize)(Number(bytes))}`;case"stable":return`unchanged for ${(0,import_chunk_UNGYPAP3.formatDuration)(Number(ms))}`;case"\
+return`at least ${(0,import_chunk_TFEMYLSK.formatSize)(Number(bytes))}`;case"stable":return`unchanged for ${(0,import_chunk_SBRRC2LY.formatDuration)(Number(ms))}`;case"\
 sha256":return`has the digest ${String(digest).slice(0,12)}...`;default:return ask}}function lookAt(input,target,facts,tools,cursor){const ask=input.ask;const is=`${target}\
  is there (${(0,import_chunk_MZF46EUA.sizeText)(facts)})`;const missing=`${target} is not there`;const more={facts:(0,import_chunk_MZF46EUA.sizeFacts)(facts)};if(ask===
 "gone")return facts?(0,import_chunk_MZF46EUA.seen)("pending","exists",is,more):(0,import_chunk_MZF46EUA.seen)("met","gone",missing);if(ask==="changed")return lookForChange(
@@ -5887,11 +5887,11 @@ stop(){isOver=true}}}function noteTrouble({paths},error){try{if((0,import_chunk_
 `)}catch{}}
 
 },
-"./handback-3YLGBFWF.js": function (module, exports) {
+"./handback-4OOIP6EH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackWarnings:()=>handbackWarnings,planHandback:()=>planHandback,takeHandback:()=>takeHandback,undoHandback:()=>undoHandback});
-module.exports=stdin_exports;var import_chunk_4JQGVOA5=load("./chunk-4JQGVOA5.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
-"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+module.exports=stdin_exports;var import_chunk_4JQGVOA5=load("./chunk-4JQGVOA5.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load(
@@ -5904,7 +5904,7 @@ module.exports=stdin_exports;var import_chunk_4JQGVOA5=load("./chunk-4JQGVOA5.js
 trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --handback "": it needs the path of a folder');requireReach(staff);const dir=resolveDir(import_node_path.
 default.resolve(place.from,said),said);const odd=new RegExp("[*?[\\]{},!\\\\]|\\p{Cc}","u").exec(dir)?.[0];if(odd!==void 0)throw refused(said,`its path ${show(dir)}\
  holds ${JSON.stringify(odd)}, which agent CLIs do not take as it is`);const fault=placeFault(dir,place);if(fault!==void 0)throw refused(said,fault);return{dir,
-said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,import_chunk_4PCFKXRG.liveStaff)(root.folder)).find(spec=>spec.
+said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,import_chunk_EP5J7HPO.liveStaff)(root.folder)).find(spec=>spec.
 handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot take --handback ${show(said)}: job ${rival.id} hands its files back in ${dir}`,
 `name another folder, or wait for that job: ${import_chunk_M5UIDYZS.nextCommands.wait(rival.id,root.option)}`);make(plan);if(resolveDir(dir,said)!==dir)throw refused(
 said,`${dir} leads somewhere else now`);const there=await(0,import_chunk_4JQGVOA5.baselineOf)(dir);if("trouble"in there)throw refused(said,`${dir} cannot be use\
@@ -5947,12 +5947,12 @@ withHandback});module.exports=stdin_exports;var import_chunk_ODS56YZT=load("./ch
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-2CKUTHL2.js": function (module, exports) {
+"./help-WURVFYZP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_DHPTGOEL.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-L7BGUVVC.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
+y-MAHJUCNE.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-UHIHGAI3.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-L\
 TCIWAWY.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -5968,12 +5968,12 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-MKWTRMTI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_IKIXLT6J=load(
-"./chunk-IKIXLT6J.js");var import_chunk_TIUGNHSS=load("./chunk-TIUGNHSS.js");var import_chunk_BD2W4KWT=load("./chunk-BD2W4KWT.js");var import_chunk_DHPTGOEL=load(
+"./hook-3UJFN7WR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_LL7ISFAX=load(
+"./chunk-LL7ISFAX.js");var import_chunk_TIUGNHSS=load("./chunk-TIUGNHSS.js");var import_chunk_RGVCXBPZ=load("./chunk-RGVCXBPZ.js");var import_chunk_DHPTGOEL=load(
 "./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load(
-"./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
+"./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UJEZBA3B=load(
 "./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -5989,8 +5989,8 @@ return{finished,isPart:true};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root
 import_chunk_IDC76GR5.readState)(paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.parse(state.value.ended_at??"")<oldest)continue;const spec=(0,
 import_chunk_IDC76GR5.readSpec)(paths);if(spec.kind==="ok"&&whose(spec.value)==="own")finished.push({id,state:state.value.state})}return{finished,isPart:false}}
 function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){let looks=0;const seen=await(0,
-import_chunk_IKIXLT6J.lookForLive)(root.folder,live,owner,()=>++looks>import_chunk_HPS4WFBD.hookNamed&&isOver());const{jobs,timers,unreadable}=(0,import_chunk_IKIXLT6J.
-judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_IKIXLT6J.isFaulty),...timers.filter(({isFault})=>isFault)];return[...faulty.map(({view})=>view.
+import_chunk_LL7ISFAX.lookForLive)(root.folder,live,owner,()=>++looks>import_chunk_HPS4WFBD.hookNamed&&isOver());const{jobs,timers,unreadable}=(0,import_chunk_LL7ISFAX.
+judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_LL7ISFAX.isFaulty),...timers.filter(({isFault})=>isFault)];return[...faulty.map(({view})=>view.
 id),...unreadable.map(({id})=>id)]}function tell(root,{finished,isPart,unsafe}){const lines=[];if(finished.length>0){const named=finished.slice(0,import_chunk_HPS4WFBD.
 hookNamed);const least=isPart?"at least ":"";lines.push(`job-companion: ${least}${count(finished,"finished job")} that nobody has collected:`);for(const{id,state}of named)
 lines.push(`- ${id} (${state}): ${import_chunk_M5UIDYZS.nextCommands.result(id,root.option)}`);if(named.length<finished.length)lines.push(`- ${least}${finished.
@@ -6017,9 +6017,9 @@ cwd.own});if(!(0,import_chunk_CO45A6DL.checkRoot)(root.folder))return"";return(a
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replaceAll("\n"," "),2*import_chunk_HPS4WFBD.evidenceChars)}
 
 },
-"./http-KRIWOC4O.js": function (module, exports) {
+"./http-PBD4Q5DP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{http:()=>http});module.exports=stdin_exports;var import_chunk_55JORUFF=load("./chunk-55JORUFF.js");var import_chunk_RYHA6YX6=load(
-"./chunk-RYHA6YX6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load(
+"./chunk-RYHA6YX6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function readBody(incoming,plan,tell){const limit=Math.max(plan.keep,plan.digest);const chunks=[];if(limit===0)return{bytes:Buffer.
@@ -6028,7 +6028,7 @@ return new Promise((resolve,reject)=>{const finish=isWhole2=>{const bytes=Buffer
 digest("hex")??null:null,size})};incoming.on("data",chunk=>{const room=plan.keep-size;if(room>0)chunks.push(chunk.subarray(0,room));size+=chunk.length;tell(size);
 if(size>limit){incoming.destroy();finish(false)}else digest?.update(chunk)});incoming.once("end",()=>finish(true));incoming.once("error",reject);incoming.once("\
 close",()=>reject(new Error("the connection was closed")))})}var StrayError=class extends Error{};function failureOf(error,attempt){const fail=(cause,message)=>({
-how:"failed",cause,message});const within=`within ${(0,import_chunk_UNGYPAP3.formatDuration)(attempt.timeoutMs)}`;if(attempt.stopped==="aborted")return fail("ab\
+how:"failed",cause,message});const within=`within ${(0,import_chunk_SBRRC2LY.formatDuration)(attempt.timeoutMs)}`;if(attempt.stopped==="aborted")return fail("ab\
 orted","the look was stopped");if(attempt.stopped==="timeout"){const message=attempt.hasHead?`the body did not end ${within} (${(0,import_chunk_TFEMYLSK.formatSize)(
 attempt.bytes)} read)`:`no answer ${within}`;return fail("timeout",message)}if(error instanceof StrayError)return fail("redirect",error.message);const code=codeOf(
 error);if(code.startsWith("HPE_HEADER_OVERFLOW"))return fail("shape","its headers are too long");if(code.startsWith("HPE_"))return fail("shape",`what came is no\
@@ -6167,12 +6167,12 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./idle-check-6PRNAWUT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_IKIXLT6J=load("./chunk-IKIXLT6J.js");var import_chunk_XFBNWBRB=load(
-"./chunk-XFBNWBRB.js");var import_chunk_TIUGNHSS=load("./chunk-TIUGNHSS.js");var import_chunk_BD2W4KWT=load("./chunk-BD2W4KWT.js");var import_chunk_AKN4DB5J=load(
-"./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load(
+"./idle-check-OUD2M5YL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_LL7ISFAX=load("./chunk-LL7ISFAX.js");var import_chunk_XFBNWBRB=load(
+"./chunk-XFBNWBRB.js");var import_chunk_TIUGNHSS=load("./chunk-TIUGNHSS.js");var import_chunk_RGVCXBPZ=load("./chunk-RGVCXBPZ.js");var import_chunk_DVTKAFQX=load(
+"./chunk-DVTKAFQX.js");var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
+"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load(
+"./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_UJEZBA3B=load(
@@ -6190,11 +6190,11 @@ one)}${one.leftMs===null?"":`, ${left(one.leftMs)} left`}`);if(notifier)held.pus
 null)why.push(`notifier: ${notifierFault}`);if(unread!==null)why.push(`its waiters cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(unread),200)}`);return why.length>0?[few(why)]:[]}function few(texts){const more=texts.length-3;return more>0?`${texts.slice(0,3).join("; ")}; and ${more}\
  more`:texts.join("; ")}function backstopWords(backstop){if(!backstop)return"none";return backstop.by==="wait"?`wait ${backstop.pid} gives up in ${left(backstop.
-leftMs)}`:`${backstop.id}, due in ${left(backstop.leftMs)}`}function left(ms){return ms<12e4?(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.floor(ms/
-1e3)*1e3)):(0,import_chunk_UNGYPAP3.formatAge)(ms)}function idlePage(report,owner,option){const{jobs,timers,unreadable,uncollected}=report;const blocks=[...unreadable.
+leftMs)}`:`${backstop.id}, due in ${left(backstop.leftMs)}`}function left(ms){return ms<12e4?(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,Math.floor(ms/
+1e3)*1e3)):(0,import_chunk_SBRRC2LY.formatAge)(ms)}function idlePage(report,owner,option){const{jobs,timers,unreadable,uncollected}=report;const blocks=[...unreadable.
 map(one=>[`${one.id}  cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.reason),200)}`,`  see:      ${import_chunk_M5UIDYZS.
-nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_IKIXLT6J.isFaulty).map(faultyBlock),...timers.filter(({isFault})=>isFault).map(timerBlock),
-...jobs.filter(job=>!(0,import_chunk_IKIXLT6J.isFaulty)(job)).sort(lateFirst).map(jobLines),...timers.filter(({isFault})=>!isFault).map(timerBlock)];const head=[
+nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_LL7ISFAX.isFaulty).map(faultyBlock),...timers.filter(({isFault})=>isFault).map(timerBlock),
+...jobs.filter(job=>!(0,import_chunk_LL7ISFAX.isFaulty)(job)).sort(lateFirst).map(jobLines),...timers.filter(({isFault})=>!isFault).map(timerBlock)];const head=[
 ...(0,import_chunk_XFBNWBRB.wrap)(answerOf(report,owner),80),`now ${(0,import_chunk_CL3BCQKO.isoNow)()}`];if(owner===null&&[...jobs,...timers].some(one=>one.owner!==
 null))head.push("these are everybody's jobs; for those of one owner: idle-check --owner NAME");if(report.next!==null)head.push("one command for all of it (to be\
  left running in the background):",`  ${report.next}`);const foot=belowLines(report.below);foot.push(...collectLines(uncollected,report.isMore,option));return`${[
@@ -6220,7 +6220,7 @@ hoever started wait ${identity.pid} is gone: perhaps nobody hears it end`))]}fun
 deliveries)}: it wakes nobody, and is no backstop`;return[headLine(view,"armed",owner),...below("delivery",isDelivered?deliveryWords(deliveries):idle),...isExtra?
 below("backstop","one too many: another timer of this owner is armed"):[],...next===null?[]:[`  ${isExtra?"cancel: ":"arm it: "}  ${next}`]]}function headLine(view,word,owner){
 const whose=owner===null?"":`  (${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.
-cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_AKN4DB5J.whatOf)(view)}`,80)}function below(label,text){const lines=(0,import_chunk_XFBNWBRB.wrap)((0,
+cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_DVTKAFQX.whatOf)(view)}`,80)}function below(label,text){const lines=(0,import_chunk_XFBNWBRB.wrap)((0,
 import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),68);return lines.map((line,at)=>`  ${(at===0?`${label}:`:"").padEnd(10)}${line}`)}function fitted(blocks,room){
 const lines=[];for(const[at,block]of blocks.entries()){if(at>0&&lines.length+block.length+2>room){lines.push("",`and ${count(blocks.length-at,"more job")}; see \
 idle-check --json`);break}lines.push("",...block)}return lines}function lateFirst(a,b){return Number(b.late!==null)-Number(a.late!==null)}function belowLines(number){
@@ -6231,14 +6231,14 @@ if(number===0)return[];const whose=number===1?"is the business of the live job t
 nextCommands.result(newest.id,option)}`]}function count(number,what){return`${number} ${what}${number===1?"":"s"}`}function idleDocument(report,owner,root){const head={
 now:(0,import_chunk_CL3BCQKO.isoNow)(),state_folder:root.folder,owner:owner===null?null:short(owner),safe:report.isSafe,reason:answerOf(report,owner),next:report.
 next,orphans:report.orphans,below:report.below};const lists=[["unreadable",report.unreadable.map(one=>({id:one.id,reason:short(one.reason),next:import_chunk_M5UIDYZS.
-nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_IKIXLT6J.isFaulty)(b))-Number((0,import_chunk_IKIXLT6J.isFaulty)(
+nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_LL7ISFAX.isFaulty)(b))-Number((0,import_chunk_LL7ISFAX.isFaulty)(
 a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(view,root.option))]];return{...head,...fitted2(
 lists,import_chunk_HPS4WFBD.idleBytes-JSON.stringify(head).length-400),uncollected_more:report.isMore}}function fitted2(lists,room){const shown={};const omitted={};
 let left2=room;for(const[name,rows]of lists){const taken=[];for(const row of rows){left2-=Buffer.byteLength(JSON.stringify(row))+1;if(left2<0)break;taken.push(row)}
 shown[name]=taken;omitted[name]=rows.length-taken.length}return{...shown,omitted}}function jobRow({view,owner,deliveries,trouble,backstop,missing,late,next,mend}){
 return{...whoIs(view,owner),missing,...deliveryRow(deliveries),backstop:backstop&&{by:backstop.by,pid:backstop.pid,id:backstop.id,left_ms:backstop.leftMs},attention:trouble&&
 {cause:trouble.cause,reason:short(trouble.reason)},late,next,mend}}function timerRow({view,owner,deliveries,isExtra,isFault,isDelivered,next}){return{...whoIs(view,
-owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_IKIXLT6J.dueOf)(view)-(0,import_chunk_CL3BCQKO.nowMs)()),delivered:isDelivered,
+owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_LL7ISFAX.dueOf)(view)-(0,import_chunk_CL3BCQKO.nowMs)()),delivered:isDelivered,
 extra:isExtra,fault:isFault,...deliveryRow(deliveries),next}}function whoIs(view,owner){const{spec,state}=view;return{id:view.id,owner:owner===null?null:short(owner),
 kind:spec?.kind??null,label:spec?.label?short(spec.label):null,state:state.state,health:state.health}}function deliveryRow({waiters,idle,notifier,notifierFault,
 unread}){const not=idle.slice(0,5).map(one=>({by:one.kind,pid:one.identity.pid,why:one.fault,reason:faultOf(one)}));return{delivery:[...waiters.slice(0,5).map(waiterRow),
@@ -6256,22 +6256,22 @@ very live job has a live delivery and exactly one backstop per window (also when
 rst (in the background), run this as the last thing before going idle.",examples:["idle-check","idle-check --owner builder --json"],async run(context,input){const root=context.
 root(input);if(!(0,import_chunk_CO45A6DL.checkRoot)(root.folder)&&root.option.length>0){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot say \
 whether going idle is safe: there is no state folder ${root.folder}`,"name the folder of the jobs, or leave --state-dir and JOB_STATE_DIR out")}const owner=input.
-text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const report=await(0,import_chunk_IKIXLT6J.judgeIdle)(root.folder,owner,root.option);const code=report.
+text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const report=await(0,import_chunk_LL7ISFAX.judgeIdle)(root.folder,owner,root.option);const code=report.
 isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,
 out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-PA7EPVFY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_ZIQXS4SC=load("./chunk-ZIQXS4SC.js");var import_chunk_LVCMGPNS=load(
-"./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_762D7YFD=load(
-"./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
-"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./implement-AVAJAUUZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_Y2V6YBDD=load("./chunk-Y2V6YBDD.js");var import_chunk_KU7HY3G2=load(
+"./chunk-KU7HY3G2.js");var import_chunk_D4KKB2YK=load("./chunk-D4KKB2YK.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FBN6ALYG=load(
+"./chunk-FBN6ALYG.js");var import_chunk_MAY74EFA=load("./chunk-MAY74EFA.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_CQY6EYSU=load(
+"./chunk-CQY6EYSU.js");var import_chunk_TZD4PNTQ=load("./chunk-TZD4PNTQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
+"./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_OD4KPRF5=load("./chunk-OD4KPRF5.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
-"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -6279,7 +6279,7 @@ out:idlePage(report,owner,root.option)}}};
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_ZIQXS4SC.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_Y2V6YBDD.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -6310,7 +6310,7 @@ const evidence=`job ${id} is ${state}${error?` (${error})`:""}`;if(!stand.isEnde
 String(input.job),wake)};
 
 },
-"./kleur-OMCQTRCY.js": function (module, exports) {
+"./kleur-QGKGKLIK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{default:()=>kleur_default});module.exports=stdin_exports;var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var FORCE_COLOR;
 var NODE_DISABLE_COLORS;var NO_COLOR;var TERM;var isTTY=true;if(typeof process!=="undefined"){({FORCE_COLOR,NODE_DISABLE_COLORS,NO_COLOR,TERM}=process.env||{});
 isTTY=process.stdout&&process.stdout.isTTY}var $={enabled:!NODE_DISABLE_COLORS&&NO_COLOR==null&&TERM!=="dumb"&&(FORCE_COLOR!=null&&FORCE_COLOR!=="0"||isTTY),reset:init(
@@ -6440,11 +6440,11 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observation-MKTPFLIR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_7CVCICVC.observation});module.exports=stdin_exports;var import_chunk_7CVCICVC=load("./\
-chunk-7CVCICVC.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("\
-./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
+"./observation-6Z4RLLAN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_C63MBOCO.observation});module.exports=stdin_exports;var import_chunk_C63MBOCO=load("./\
+chunk-C63MBOCO.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("\
+./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_3GM77A5D=load(
+"./chunk-3GM77A5D.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
@@ -6489,39 +6489,39 @@ const timer=setInterval(()=>{if(standing(input)==="dead")wake()},lookMs);return(
 isIdentity)(identity)?(0,import_chunk_5Z3IZCRM.livenessOf)(identity):"dead"}
 
 },
-"./pr-Z3BSBBMR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pr:()=>pr});module.exports=stdin_exports;var import_chunk_SJ4RX63J=load("./chunk-SJ4RX63J.js");var import_chunk_UP7BMRGJ=load(
-"./chunk-UP7BMRGJ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
+"./pr-UF6OKK2Q.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pr:()=>pr});module.exports=stdin_exports;var import_chunk_UAOPV5PE=load("./chunk-UAOPV5PE.js");var import_chunk_HNEUWVHS=load(
+"./chunk-HNEUWVHS.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var pr={id:"pr",summary:"a pu\
-ll request on GitHub: merged, closed, ready to merge (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_UP7BMRGJ.targetOptions,mergeable:{kind:"\
+ll request on GitHub: merged, closed, ready to merge (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_HNEUWVHS.targetOptions,mergeable:{kind:"\
 flag",help:"met as soon as it can be merged and its checks are green"},"no-checks-grace":{kind:"duration",value:"D",range:import_chunk_HPS4WFBD.limits.noChecksGrace,
 help:"how long a head may stay without checks before that is said (default 5m)"},"allow-none":{kind:"flag",help:"with --mergeable: no checks, or only skipped on\
 es, are enough after the grace"}},examples:["watch pr --pr 7 --for 2d","watch pr --pr 7 --for 2d --repeat","watch pr --pr 7 --for 2h --mergeable"],isRemote:true,
-read(given){const target=(0,import_chunk_UP7BMRGJ.readPull)(given,"pr");const input={...target,mergeable:given.has("mergeable"),grace_ms:given.duration("no-chec\
+read(given){const target=(0,import_chunk_HNEUWVHS.readPull)(given,"pr");const input={...target,mergeable:given.has("mergeable"),grace_ms:given.duration("no-chec\
 ks-grace")??import_chunk_HPS4WFBD.limits.noChecksGrace.default,allow_none:given.has("allow-none")};const until=input.mergeable?"ready to merge":"merged";return{
-input:{...input},words:`${target.repo??""}#${target.pr} ${until}`}},async look(input,tools,cursor){const wanted=input;const pull=await(0,import_chunk_UP7BMRGJ.findPull)(
-wanted,tools,cursor);if((0,import_chunk_UP7BMRGJ.isFailure)(pull))return pull;const runs=await(0,import_chunk_SJ4RX63J.findRuns)(pull.repo,pull.head,tools,(0,import_chunk_UP7BMRGJ.
-wantsFresh)(cursor));if((0,import_chunk_UP7BMRGJ.isFailure)(runs))return runs;return judge(wanted,pull,(0,import_chunk_SJ4RX63J.judgeRollup)(pull.checks,runs.runs),
-tools,cursor)}};function judge(wanted,pull,rollup,tools,cursor){const{head,state}=pull;const grace=(0,import_chunk_UP7BMRGJ.graceOf)(wanted.grace_ms,head,tools,
-cursor);const checks=(0,import_chunk_UP7BMRGJ.checksWord)(rollup,grace);const isGreen=checks==="passed"||wanted.allow_none&&(0,import_chunk_UP7BMRGJ.isNoneForGood)(
-checks,grace);const merge=steadyMerge(pull,cursor);const isReady=wanted.mergeable&&isGreen&&merge==="mergeable";const{fresh,seen}=(0,import_chunk_UP7BMRGJ.compareActivity)(
-pull.activity,(0,import_chunk_UP7BMRGJ.readSeen)(cursor),()=>true);const obstacle=merge==="mergeable"?isGreen?"mergeable":checks:merge;const moved=(0,import_chunk_UP7BMRGJ.
-movedFrom)(cursor,head);const parts=[`#${pull.number} ${state}`,...state==="open"?[merge]:[],...pull.decision===null?[]:[pull.decision.replaceAll("_"," ")],(0,import_chunk_UP7BMRGJ.
-checksWords)(rollup,grace),...fresh.length>0?[(0,import_chunk_UP7BMRGJ.wordsOfActivity)(fresh)]:[],...moved===null?[]:[`head moved from ${(0,import_chunk_UP7BMRGJ.
+input:{...input},words:`${target.repo??""}#${target.pr} ${until}`}},async look(input,tools,cursor){const wanted=input;const pull=await(0,import_chunk_HNEUWVHS.findPull)(
+wanted,tools,cursor);if((0,import_chunk_HNEUWVHS.isFailure)(pull))return pull;const runs=await(0,import_chunk_UAOPV5PE.findRuns)(pull.repo,pull.head,tools,(0,import_chunk_HNEUWVHS.
+wantsFresh)(cursor));if((0,import_chunk_HNEUWVHS.isFailure)(runs))return runs;return judge(wanted,pull,(0,import_chunk_UAOPV5PE.judgeRollup)(pull.checks,runs.runs),
+tools,cursor)}};function judge(wanted,pull,rollup,tools,cursor){const{head,state}=pull;const grace=(0,import_chunk_HNEUWVHS.graceOf)(wanted.grace_ms,head,tools,
+cursor);const checks=(0,import_chunk_HNEUWVHS.checksWord)(rollup,grace);const isGreen=checks==="passed"||wanted.allow_none&&(0,import_chunk_HNEUWVHS.isNoneForGood)(
+checks,grace);const merge=steadyMerge(pull,cursor);const isReady=wanted.mergeable&&isGreen&&merge==="mergeable";const{fresh,seen}=(0,import_chunk_HNEUWVHS.compareActivity)(
+pull.activity,(0,import_chunk_HNEUWVHS.readSeen)(cursor),()=>true);const obstacle=merge==="mergeable"?isGreen?"mergeable":checks:merge;const moved=(0,import_chunk_HNEUWVHS.
+movedFrom)(cursor,head);const parts=[`#${pull.number} ${state}`,...state==="open"?[merge]:[],...pull.decision===null?[]:[pull.decision.replaceAll("_"," ")],(0,import_chunk_HNEUWVHS.
+checksWords)(rollup,grace),...fresh.length>0?[(0,import_chunk_HNEUWVHS.wordsOfActivity)(fresh)]:[],...moved===null?[]:[`head moved from ${(0,import_chunk_HNEUWVHS.
 shortSha)(moved)}`]];return{kind:"look",verdict:state==="merged"||state==="open"&&isReady?"met":state==="closed"?"failed":"pending",word:state!=="open"?state:wanted.
-mergeable?obstacle:"open",evidence:(0,import_chunk_UP7BMRGJ.line)(`${pull.repo}${parts.join(", ")}`),key:[state,head,merge,pull.decision,checks,rollup.signature||
+mergeable?obstacle:"open",evidence:(0,import_chunk_HNEUWVHS.line)(`${pull.repo}${parts.join(", ")}`),key:[state,head,merge,pull.decision,checks,rollup.signature||
 "-",seen.report].join(":"),facts:{repo:pull.repo,pr:pull.number,url:pull.url,title:pull.title,pr_state:state,head,...moved===null?{}:{head_before:moved},merge:pull.
-merge,review:pull.decision,...(0,import_chunk_UP7BMRGJ.checksFacts)(rollup),...fresh.length>0?(0,import_chunk_UP7BMRGJ.factsOfActivity)(fresh):{}},cursor:{repo:pull.
-repo,...(0,import_chunk_UP7BMRGJ.graceCursor)(rollup,grace,checks),merge,seen},...checks==="settling"?{againMs:import_chunk_HPS4WFBD.ghSettleAgainMs}:{},isSettled:state!==
+merge,review:pull.decision,...(0,import_chunk_HNEUWVHS.checksFacts)(rollup),...fresh.length>0?(0,import_chunk_HNEUWVHS.factsOfActivity)(fresh):{}},cursor:{repo:pull.
+repo,...(0,import_chunk_HNEUWVHS.graceCursor)(rollup,grace,checks),merge,seen},...checks==="settling"?{againMs:import_chunk_HPS4WFBD.ghSettleAgainMs}:{},isSettled:state!==
 "open",needsAttention:state==="open"&&wanted.mergeable&&needsSomebody(merge,checks,isGreen)}}function needsSomebody(merge,checks,isGreen){return merge==="confli\
 cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerge({merge,head},cursor){const before=cursor?.head===head?cursor.merge:void 0;const isKnown=before===
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./queue-care-U766B3R3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_S57K6EM3=load("./chunk-S57K6EM3.js");
-var import_chunk_AUYFKQIX=load("./chunk-AUYFKQIX.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");
+"./queue-care-ZZAV4BMG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_J5K34SED=load("./chunk-J5K34SED.js");
+var import_chunk_AUYFKQIX=load("./chunk-AUYFKQIX.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");
 var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
 var import_chunk_UJEZBA3B=load("./chunk-UJEZBA3B.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");
 var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");
@@ -6529,50 +6529,39 @@ var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=
 var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){
-if((0,import_chunk_S57K6EM3.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)
-return isChanged;for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_NPTTVLI2.isSettleable)(
-condition))continue;const now=await unlessGone(()=>(0,import_chunk_NPTTVLI2.refresh)(root,id));if(now&&(0,import_chunk_NPTTVLI2.isSettleable)((0,import_chunk_D67XVZNW.
+if((0,import_chunk_J5K34SED.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)
+return isChanged;for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_WZATSA2X.isSettleable)(
+condition))continue;const now=await unlessGone(()=>(0,import_chunk_WZATSA2X.refresh)(root,id));if(now&&(0,import_chunk_WZATSA2X.isSettleable)((0,import_chunk_D67XVZNW.
 conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_AUYFKQIX.
 attachWorker)((0,import_chunk_D67XVZNW.inspect)(root,id),view=>(0,import_chunk_D67XVZNW.conditionOf)(view)==="unclaimed");return(0,import_chunk_D67XVZNW.inspect)(
 root,id)});return!now||(0,import_chunk_D67XVZNW.conditionOf)(now)!=="unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof
 import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}
 
 },
-"./queue-note-4K2363YR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_S57K6EM3=load(
-"./chunk-S57K6EM3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./queue-note-YR2TNQ4Y.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_J5K34SED=load(
+"./chunk-J5K34SED.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
 "./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function queueNoteOf(root,spec){if(spec.kind==="timer")return{facts:{},line:"queue:   none: a timer is armed at once, --max-live do\
-es not count for it"};if(!(0,import_chunk_35TRZJLG.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_S57K6EM3.lookAtQueue)(root,
-spec,(0,import_chunk_S57K6EM3.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_35TRZJLG.readTurn)((0,import_chunk_VQZH6OHM.jobPaths)(
+es not count for it"};if(!(0,import_chunk_35TRZJLG.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_J5K34SED.lookAtQueue)(root,
+spec,(0,import_chunk_J5K34SED.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_35TRZJLG.readTurn)((0,import_chunk_VQZH6OHM.jobPaths)(
 root,spec.id),spec.id))return{facts:{queue:null},line:`queue:   its turn is now (at most ${max_live} at a time)`};if(place+atWork.length<=max_live)return{facts:{
 queue:null},line:`queue:   a place is free (at most ${max_live} at a time)`};const before=ahead.at(-1);const behind=before?[before]:atWork.slice(0,import_chunk_HPS4WFBD.
 queueNamed).map(({id})=>id);const seen={place,live:atWork.length,max_live,behind};return{facts:{queue:seen},line:`queued:  ${(0,import_chunk_T4JNAPAO.queueWords)(
 seen)}`}}
 
 },
-"./reconcile-AHTCT3MQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_NPTTVLI2.isSettleable,isUnasked:()=>import_chunk_NPTTVLI2.isUnasked,refresh:()=>import_chunk_NPTTVLI2.
-refresh,refreshAttached:()=>import_chunk_NPTTVLI2.refreshAttached,refreshUnasked:()=>import_chunk_NPTTVLI2.refreshUnasked});module.exports=stdin_exports;var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
-"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
-"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");
-
-},
-"./reconcile-EB6QVIVC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_G2EODBUY=load(
-"./chunk-G2EODBUY.js");var import_chunk_BD2W4KWT=load("./chunk-BD2W4KWT.js");var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_AKN4DB5J=load(
-"./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
+"./reconcile-4JNEWTSI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_XUOBQK7Y=load(
+"./chunk-XUOBQK7Y.js");var import_chunk_RGVCXBPZ=load("./chunk-RGVCXBPZ.js");var import_chunk_Y7QHMPU2=load("./chunk-Y7QHMPU2.js");var import_chunk_DVTKAFQX=load(
+"./chunk-DVTKAFQX.js");var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
+"./chunk-CO45A6DL.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load(
+"./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
@@ -6607,9 +6596,9 @@ null)return false;const{seq,at_ms,mono_ms,boot_id,told}=value;const numbers=[seq
 return typeof boot_id==="string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value==="string"&&value.length<80&&(0,import_chunk_V5ZZ3YHA.
 isId)(value.split(":")[0]??"")}async function lookAround(root,owner,given){const now=(0,import_chunk_CL3BCQKO.nowMs)();const looks=await readLooks(root.folder,owner);
 const last=looks.at(-1)??null;const start=startOf(looks,given,now);const{ids,older}=findJobs(root.folder,owner,start.since);const fired=[];const changes=[];const open=[];
-for(const id of ids){for(const view of await(0,import_chunk_C6GN5D7G.tryView)(root.folder,id)){if(!(0,import_chunk_C6GN5D7G.isOwnedBy)(view.spec,owner)&&view.spec!==
-null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());fired.push(...told2.fired.map(one=>({...one,view,late:(0,import_chunk_G2EODBUY.
-lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_D67XVZNW.isEnded)(view.state)||view.damage!==null)open.push((0,import_chunk_G2EODBUY.outstanding)(
+for(const id of ids){for(const view of await(0,import_chunk_Y7QHMPU2.tryView)(root.folder,id)){if(!(0,import_chunk_Y7QHMPU2.isOwnedBy)(view.spec,owner)&&view.spec!==
+null)continue;const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());fired.push(...told2.fired.map(one=>({...one,view,late:(0,import_chunk_XUOBQK7Y.
+lateOf)(one,view)})));changes.push(...told2.changes);if(!(0,import_chunk_D67XVZNW.isEnded)(view.state)||view.damage!==null)open.push((0,import_chunk_XUOBQK7Y.outstanding)(
 view,told2.newestMs,root.option))}}fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];const newest=Math.max(start.since,...told.map(one=>Math.floor(
 one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(newest,now-import_chunk_HPS4WFBD.wakeLagMs));const keys=[...start.told,...told.filter(
 one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.folder,owner,{seq:nextSeq,told:[...new Set(keys)]});const shown=new Set(fired.map(one=>one.
@@ -6632,8 +6621,8 @@ id=>{const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if(id.startsWith("t
 exists)(paths.collected)||!isOf(root,id,owner))return false;const state=(0,import_chunk_IDC76GR5.readState)(paths);return state.kind==="ok"&&unread.includes(state.
 value.state)})}function firedWords(fired){if(fired.wake!=="terminal")return`${fired.wake}${fired.count>1?` (${countWords(fired)})`:""}: ${eventsWords(fired)}`;const{
 state,spec}=fired.view;const word=spec?.timer&&state.state==="done"?"due":state.state;const facts=[word,state.exit_code===null||state.exit_code===0?null:`exit ${state.
-exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)}`,state.warnings.length===0?null:`${state.
-warnings.length} warnings`];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_AKN4DB5J.whatOf)(fired.view),120)}`}function countWords({
+exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)}`,state.warnings.length===0?null:`${state.
+warnings.length} warnings`];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_DVTKAFQX.whatOf)(fired.view),120)}`}function countWords({
 wake,count,events}){if(wake!=="handback")return`${count} of them, the newest`;return count>events.length?`${count} files, the newest`:`${count} files`}function eventsWords({
 events,wake}){if(wake==="handback")return events.map(event=>eventWords(event)).join(", ");return events.length===0?"":eventWords(events.at(-1))}function eventWords(event){
 const{name,reason,message,evidence,word}=event;const said=event.type==="handback"?[name]:[reason,message,evidence,word];return line(said.find(one=>typeof one===
@@ -6642,10 +6631,10 @@ null:readFiles(fired);if(late!==null)return null;if(wake!=="terminal")return imp
 timer&&view.state.state==="done"&&view.state.error===null;return isReminder?null:import_chunk_M5UIDYZS.nextCommands.result(id,root.option)}function readFiles({events,
 view}){const dir=view.spec?.handback?.dir;const names=events.map(({name})=>name).filter(name=>typeof name==="string"&&(0,import_chunk_4QTDUFVE.isHandback)(name));
 if(typeof dir!=="string"||names.length===0)return null;return(0,import_chunk_GEPPUING.quoteWords)(["cat",...new Set(names.map(name=>`${dir}/${name}`))])}function subjectWords({
-view}){return line((0,import_chunk_AKN4DB5J.whatOf)(view),120)}function standingWords(one){const{view,health,worker,lastEventMs,queue,leftMs}=one;const timer=view.
-spec?.timer;const facts=[one.condition==="damaged"?"damaged":view.state.state,queue===null?null:queueWords(queue),timer?`due ${(0,import_chunk_Z6IJVKG2.dueWords)(
-timer).split(", ").at(-1)}`:queue?null:health.health,`${(0,import_chunk_UNGYPAP3.formatAge)(one.ageMs)} old`,leftMs===null||timer?null:`${(0,import_chunk_UNGYPAP3.
-formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,lastEventMs===null?null:`last event ${(0,import_chunk_UNGYPAP3.formatAge)(lastEventMs)}\
+view}){return line((0,import_chunk_DVTKAFQX.whatOf)(view),120)}function standingWords(one){const{view,health,worker,lastEventMs,queue,leftMs}=one;const timer=view.
+spec?.timer;const facts=[one.condition==="damaged"?"damaged":view.state.state,queue===null?null:queueWords(queue),timer?`due ${(0,import_chunk_GTSXZH4Q.dueWords)(
+timer).split(", ").at(-1)}`:queue?null:health.health,`${(0,import_chunk_SBRRC2LY.formatAge)(one.ageMs)} old`,leftMs===null||timer?null:`${(0,import_chunk_SBRRC2LY.
+formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,lastEventMs===null?null:`last event ${(0,import_chunk_SBRRC2LY.formatAge)(lastEventMs)}\
  ago`,one.isAwaited?"a wait holds it":null];return facts.filter(fact=>fact!==null).join(", ")}function queueWords({place,behind}){const first=behind[0]===void 0?
 "":` behind ${behind[0]}`;return`place ${place??"unknown"}${first}${behind.length>1?` and ${behind.length-1} more`:""}`}function concernWords({health,late,condition,
 view}){const why=[condition==="damaged"?view.damage??"its record is damaged":null,health.health==="attention"?`attention: ${health.reason??"no reason was given"}`:
@@ -6672,17 +6661,17 @@ const fired=seen.fired.map(one=>firedLines(one,seen.nowMs,root)).reverse();const
 open,room-firedRows);const shownFired=fit(fired,room-rowsOf(shownOpen.flat())).reverse();const lines=[...head,seen.fired.length===0?"fired since: nothing":`fire\
 d since, the newest last (${seen.fired.length}):`,...shownFired.flat(),open.length===0?"outstanding: nothing":`outstanding (${open.length}):`,...shownOpen.flat(),
 ...footOf(seen,root,fired.length-shownFired.length,open.length-shownOpen.length)];return`${lines.join("\n")}
-`}var headings=2;function clockLines(seen,root){const{nowMs:nowMs2,last,owner}=seen;const ago=last===null?"the first look":`last look ${(0,import_chunk_UNGYPAP3.
+`}var headings=2;function clockLines(seen,root){const{nowMs:nowMs2,last,owner}=seen;const ago=last===null?"the first look":`last look ${(0,import_chunk_SBRRC2LY.
 formatAge)(nowMs2-last.at_ms)} ago`;const where=seen.isThere?`what is true stands in ${root.folder}`:`nothing was ever started here: there is no ${root.folder}`;
 return[`now ${(0,import_chunk_CL3BCQKO.isoOf)(nowMs2).slice(0,19)}Z, local ${(0,import_chunk_CL3BCQKO.localOf)(nowMs2)}; ${ago}${owner===null?"":" of this owner"}`,
 cut(`${owner===null?"jobs of everybody":`owner ${line(owner,60)}`}; ${where}`)]}function restartLines({restarted,changes,lost,setBackMs:setBackMs2,isBeyond}){const lines=[
 restarted==="since_look"?"! the machine was restarted since the last look":null,restarted==="since_launch"?"! the machine was restarted since one of these jobs \
-was started":null,setBackMs2>0?`! the clock was set back by ${(0,import_chunk_UNGYPAP3.formatDuration)(setBackMs2)}; some of this may have been told before`:null,
+was started":null,setBackMs2>0?`! the clock was set back by ${(0,import_chunk_SBRRC2LY.formatDuration)(setBackMs2)}; some of this may have been told before`:null,
 isBeyond?"! the number to start from lies in the future (was the clock set back?): all is told":null,...listed(changes,({id,type,count})=>{const what=type==="wo\
 rker_replaced"?"its worker was lost and replaced":"its worker failed by itself";return`! ${id}: ${what}${count>1?` (${count} times)`:""}`}),...listed(lost,({id,
 code})=>`! ${id}: crashed, ${code}`)];return lines.filter(one=>one!==null).map(cut)}function listed(list,words){const shown=list.slice(-restartsShown).map(words);
 return list.length>restartsShown?[...shown,`! and ${list.length-restartsShown} more like these`]:shown}var restartsShown=3;function firedLines(one,nowMs2,root){
-const next=nextOfFired(one,root);return[cut(`  ${`${(0,import_chunk_UNGYPAP3.formatAge)(nowMs2-one.atMs)} ago`.padEnd(8)} ${one.id}  ${firedWords(one)}`),...one.
+const next=nextOfFired(one,root);return[cut(`  ${`${(0,import_chunk_SBRRC2LY.formatAge)(nowMs2-one.atMs)} ago`.padEnd(8)} ${one.id}  ${firedWords(one)}`),...one.
 late===null?[]:[cut(`    ${one.late.kind==="replaced"?"late":one.late.kind}: ${one.late.words}`)],...next===null?[]:[`    ${next}`]]}function footOf(seen,root,fired,open){
 const{owner,nextSeq,uncollected,older,isKept}=seen;const whose=owner===null?[]:["--owner",owner];const left=[fired>0?`${fired} that fired`:null,open>0?`${open} \
 outstanding`:null,older>0?`${older} older ones`:null].filter(one=>one!==null);const unread2=uncollected.length;return[...unread2===0?[]:[`ended earlier and not \
@@ -6701,13 +6690,24 @@ variables.owner()??null;const seen=await lookAround(root,owner,input.count("sinc
 json:wakeDocument(seen,root)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-L7BGUVVC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_VREZBAX2.commandNames,loadCommand:()=>import_chunk_VREZBAX2.loadCommand});module.exports=
-stdin_exports;var import_chunk_VREZBAX2=load("./chunk-VREZBAX2.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./reconcile-AOIGPACU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_WZATSA2X.isSettleable,isUnasked:()=>import_chunk_WZATSA2X.isUnasked,refresh:()=>import_chunk_WZATSA2X.
+refresh,refreshAttached:()=>import_chunk_WZATSA2X.refreshAttached,refreshUnasked:()=>import_chunk_WZATSA2X.refreshUnasked});module.exports=stdin_exports;var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
+"./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
+"./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");
 
 },
-"./rerun-WJXFCQHU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{rerunTests:()=>rerunTests});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_N263NSQQ=load(
+"./registry-MAHJUCNE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_LPHBJ7JX.commandNames,loadCommand:()=>import_chunk_LPHBJ7JX.loadCommand});module.exports=
+stdin_exports;var import_chunk_LPHBJ7JX=load("./chunk-LPHBJ7JX.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./rerun-ZRKPXAM4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{rerunTests:()=>rerunTests});module.exports=stdin_exports;var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_N263NSQQ=load(
 "./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
@@ -6723,22 +6723,22 @@ import_chunk_LXK2ZILE.plainText)(answer.stderr.toString("utf8")),import_chunk_HP
 const where=word.includes("/")?`there is no executable file of that name (looked from ${cwd}, the folder of the job)`:`it is not on PATH (${import_chunk_IYTRN2OE.
 variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run ${JSON.stringify(word)} for --rerun: ${where}`,"name a pro\
 gram that is there")}function reasonOf(answer,timeoutMs){switch(answer.how){case"exited":return answer.code===null?"it ended, nobody knows how":`it ended with ${answer.
-code}`;case"timeout":return`it took longer than ${(0,import_chunk_UNGYPAP3.formatDuration)(timeoutMs)} (--rerun-timeout) and was ended`;case"flooded":return`it \
+code}`;case"timeout":return`it took longer than ${(0,import_chunk_SBRRC2LY.formatDuration)(timeoutMs)} (--rerun-timeout) and was ended`;case"flooded":return`it \
 printed more than ${import_chunk_HPS4WFBD.rerunBytes} bytes and was ended`;case"aborted":return"it was interrupted";case"failed":return`it could not be started \
 (${answer.reason??"error"})`}}
 
 },
-"./research-R5OLALIK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_ZIQXS4SC=load("./chunk-ZIQXS4SC.js");var import_chunk_LVCMGPNS=load(
-"./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_762D7YFD=load(
-"./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
-"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./research-N5WJIFQJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_Y2V6YBDD=load("./chunk-Y2V6YBDD.js");var import_chunk_KU7HY3G2=load(
+"./chunk-KU7HY3G2.js");var import_chunk_D4KKB2YK=load("./chunk-D4KKB2YK.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FBN6ALYG=load(
+"./chunk-FBN6ALYG.js");var import_chunk_MAY74EFA=load("./chunk-MAY74EFA.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_CQY6EYSU=load(
+"./chunk-CQY6EYSU.js");var import_chunk_TZD4PNTQ=load("./chunk-TZD4PNTQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
+"./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_OD4KPRF5=load("./chunk-OD4KPRF5.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
-"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -6746,22 +6746,22 @@ printed more than ${import_chunk_HPS4WFBD.rerunBytes} bytes and was ended`;case"
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_ZIQXS4SC.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_Y2V6YBDD.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-QZVWAVNI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF.js");var import_chunk_LVCMGPNS=load(
-"./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_RB24HEYU=load(
-"./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load("./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load(
-"./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load(
+"./restart-2I3745D4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF.js");var import_chunk_KU7HY3G2=load(
+"./chunk-KU7HY3G2.js");var import_chunk_D4KKB2YK=load("./chunk-D4KKB2YK.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_MAY74EFA=load(
+"./chunk-MAY74EFA.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_CQY6EYSU=load("./chunk-CQY6EYSU.js");var import_chunk_TZD4PNTQ=load(
+"./chunk-TZD4PNTQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load(
-"./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load(
+"./chunk-6JH5E2PI.js");var import_chunk_OD4KPRF5=load("./chunk-OD4KPRF5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_C3PEO5XC=load(
-"./chunk-C3PEO5XC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
+"./chunk-C3PEO5XC.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load(
 "./chunk-NOXSBKMC.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
-"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
@@ -6778,44 +6778,44 @@ profile:import_chunk_DHPTGOEL.staffOptions.profile,handback:{...import_chunk_DHP
  that of the earlier job)"},share:import_chunk_DHPTGOEL.writerOptions.share,...import_chunk_DHPTGOEL.launchOptions},notes:"Refused while the earlier job still r\
 uns. Label and --max-live are those of the earlier job unless given, the owner too when this call names none. The environment is that of this call.",examples:["\
 restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.
-root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const words=(0,import_chunk_XPFVDNEA.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_XPFVDNEA.
+root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const words=(0,import_chunk_CQY6EYSU.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_CQY6EYSU.
 repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_HCKID2IT.requireWholeId)(root,input.words[0]);const view=await(0,
-import_chunk_NPTTVLI2.refresh)(root.folder,id);const spec=(0,import_chunk_FTSXWODF.requireSpec)(root,id);await(0,import_chunk_FTSXWODF.requireGenuine)(spec);if(!(0,
+import_chunk_WZATSA2X.refresh)(root.folder,id);const spec=(0,import_chunk_FTSXWODF.requireSpec)(root,id);await(0,import_chunk_FTSXWODF.requireGenuine)(spec);if(!(0,
 import_chunk_D67XVZNW.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_M5UIDYZS.
 nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load(
-"./restart-watch-COPVJF5V.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
+"./restart-watch-K375UZVE.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
 spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of["backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_FTSXWODF.requireFolder)(spec,"restart",root.option);const run=spec.
-run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_RB24HEYU.
-requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_A3YABYSL.launchAndTell)(context,input,{kind:"run",
-verb:"run",...(0,import_chunk_A3YABYSL.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
+run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_MAY74EFA.
+requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_TZD4PNTQ.launchAndTell)(context,input,{kind:"run",
+verb:"run",...(0,import_chunk_TZD4PNTQ.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
 first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_FTSXWODF.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
-...(0,import_chunk_HDKQPZKU.freshPaths)(run),program},warnings:(0,import_chunk_RB24HEYU.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
+...(0,import_chunk_HDKQPZKU.freshPaths)(run),program},warnings:(0,import_chunk_MAY74EFA.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} \
 for a timer: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}\
 : it was armed for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.
-resolve().then(()=>load("./timer-VH6HJRL6.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
+resolve().then(()=>load("./timer-QGTNDWAI.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
 return launchTimer(context,input,{timer,earlier:spec,lineage:(0,import_chunk_FTSXWODF.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
 const staff=spec.staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?
 originOf(spec,spec.worktree):(0,import_chunk_FTSXWODF.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
-has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_4IXXPGGV.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
-kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_LVCMGPNS.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
+has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_D4KKB2YK.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
+kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_KU7HY3G2.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
 prompt,resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_C3PEO5XC.historicalOf)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_LVCMGPNS.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_KU7HY3G2.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
 staff:part,cwd,lineage:(0,import_chunk_FTSXWODF.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.
 worktree?"new":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??
 null,handback:spec.handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(
 worktree.path,spec.cwd));if((0,import_chunk_S7M4UBSY.isFolder)(folder))return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.
 id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.text("timeout");return text===void 0?import_chunk_HPS4WFBD.limits.staffTimeout.default:
-(0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_HPS4WFBD.limits.staffTimeout)}
+(0,import_chunk_SBRRC2LY.parseDuration)(text,"--timeout",import_chunk_HPS4WFBD.limits.staffTimeout)}
 
 },
-"./restart-watch-COPVJF5V.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF.js");var import_chunk_A3YABYSL=load(
-"./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_3MTGHWQZ=load(
-"./chunk-3MTGHWQZ.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
+"./restart-watch-K375UZVE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_FTSXWODF=load("./chunk-FTSXWODF.js");var import_chunk_TZD4PNTQ=load(
+"./chunk-TZD4PNTQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load(
+"./chunk-FY7PDRQG.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_O2LH6WHI=load(
+"./chunk-O2LH6WHI.js");var import_chunk_VCIFQG7V=load("./chunk-VCIFQG7V.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_3GM77A5D=load(
+"./chunk-3GM77A5D.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load(
 "./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -6825,43 +6825,25 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){
 for(const name of["backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watc\
-h: it is for staff`);const cwd=(0,import_chunk_FTSXWODF.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_3MTGHWQZ.loadWatch)(earlier.condition);
-if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_3MTGHWQZ.
-watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_A3YABYSL.launchAndTell)(context,input,{kind:"\
-watch",verb:"watch",...(0,import_chunk_A3YABYSL.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(
+h: it is for staff`);const cwd=(0,import_chunk_FTSXWODF.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_O2LH6WHI.loadWatch)(earlier.condition);
+if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_O2LH6WHI.
+watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_TZD4PNTQ.launchAndTell)(context,input,{kind:"\
+watch",verb:"watch",...(0,import_chunk_TZD4PNTQ.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(
 timeout,"--timeout",import_chunk_HPS4WFBD.limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,
 import_chunk_FTSXWODF.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./review-3TNHZ5JI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_UP7BMRGJ=load("./chunk-UP7BMRGJ.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var review={id:"review",summary:"a new review, approval or comment on a pull request on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},
-options:{...import_chunk_UP7BMRGJ.targetOptions,by:{kind:"list",value:"LOGIN",help:"only what this account does (may be repeated)"}},examples:["watch review --p\
-r 7 --for 2d","watch review OWNER/REPO#7 --for 7d --repeat"],isRemote:true,read(given){const target=(0,import_chunk_UP7BMRGJ.readPull)(given,"review");const by=given.
-texts("by").map(login=>login.replace(/^@/,"").toLowerCase());const who=by.length===0?"":` by ${by.join(", ")}`;return{input:{...target,by},words:`reviews and co\
-mments${who} on ${target.repo??""}#${target.pr}`}},async look(input,tools,cursor){const pr=Number(input.pr);const repo=typeof input.repo==="string"?input.repo:null;
-const by=Array.isArray(input.by)?input.by:[];const pull=await(0,import_chunk_UP7BMRGJ.findPull)({repo,pr},tools,cursor);if((0,import_chunk_UP7BMRGJ.isFailure)(pull))
-return pull;const isWanted=({actor})=>by.length===0||by.some(login=>actor.toLowerCase().replace(/\[bot\]$/,"")===login.replace(/\[bot\]$/,""));const{fresh,seen}=(0,
-import_chunk_UP7BMRGJ.compareActivity)(pull.activity,(0,import_chunk_UP7BMRGJ.readSeen)(cursor),isWanted);const{state}=pull;const isNew=fresh.length>0;const ended=state===
-"open"?"":`, ${state}`;const said=isNew?(0,import_chunk_UP7BMRGJ.wordsOfActivity)(fresh):`${seen.ids.length} seen, nothing new`;return{kind:"look",verdict:isNew||
-state==="merged"?"met":state==="closed"?"failed":"pending",word:isNew?"new-activity":state==="open"?"armed":state,evidence:(0,import_chunk_UP7BMRGJ.line)(`${pull.
-repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.repo,pr,url:pull.url,pr_state:state,review:pull.decision,seen:seen.ids.length,...isNew?
-(0,import_chunk_UP7BMRGJ.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
-
-},
-"./review-QRNBLFXX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_ZIQXS4SC=load("./chunk-ZIQXS4SC.js");var import_chunk_LVCMGPNS=load(
-"./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_762D7YFD=load(
-"./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
-"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./review-2MN2TQQU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_Y2V6YBDD=load("./chunk-Y2V6YBDD.js");var import_chunk_KU7HY3G2=load(
+"./chunk-KU7HY3G2.js");var import_chunk_D4KKB2YK=load("./chunk-D4KKB2YK.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FBN6ALYG=load(
+"./chunk-FBN6ALYG.js");var import_chunk_MAY74EFA=load("./chunk-MAY74EFA.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_CQY6EYSU=load(
+"./chunk-CQY6EYSU.js");var import_chunk_TZD4PNTQ=load("./chunk-TZD4PNTQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
+"./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_OD4KPRF5=load("./chunk-OD4KPRF5.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
-"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -6869,22 +6851,40 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_ZIQXS4SC.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_Y2V6YBDD.
 makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
 commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
-"./run-timer-SYCRC6QF.js": function (module, exports) {
+"./review-CDN6P2SB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_HNEUWVHS=load("./chunk-HNEUWVHS.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var review={id:"review",summary:"a new review, approval or comment on a pull request on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},
+options:{...import_chunk_HNEUWVHS.targetOptions,by:{kind:"list",value:"LOGIN",help:"only what this account does (may be repeated)"}},examples:["watch review --p\
+r 7 --for 2d","watch review OWNER/REPO#7 --for 7d --repeat"],isRemote:true,read(given){const target=(0,import_chunk_HNEUWVHS.readPull)(given,"review");const by=given.
+texts("by").map(login=>login.replace(/^@/,"").toLowerCase());const who=by.length===0?"":` by ${by.join(", ")}`;return{input:{...target,by},words:`reviews and co\
+mments${who} on ${target.repo??""}#${target.pr}`}},async look(input,tools,cursor){const pr=Number(input.pr);const repo=typeof input.repo==="string"?input.repo:null;
+const by=Array.isArray(input.by)?input.by:[];const pull=await(0,import_chunk_HNEUWVHS.findPull)({repo,pr},tools,cursor);if((0,import_chunk_HNEUWVHS.isFailure)(pull))
+return pull;const isWanted=({actor})=>by.length===0||by.some(login=>actor.toLowerCase().replace(/\[bot\]$/,"")===login.replace(/\[bot\]$/,""));const{fresh,seen}=(0,
+import_chunk_HNEUWVHS.compareActivity)(pull.activity,(0,import_chunk_HNEUWVHS.readSeen)(cursor),isWanted);const{state}=pull;const isNew=fresh.length>0;const ended=state===
+"open"?"":`, ${state}`;const said=isNew?(0,import_chunk_HNEUWVHS.wordsOfActivity)(fresh):`${seen.ids.length} seen, nothing new`;return{kind:"look",verdict:isNew||
+state==="merged"?"met":state==="closed"?"failed":"pending",word:isNew?"new-activity":state==="open"?"armed":state,evidence:(0,import_chunk_HNEUWVHS.line)(`${pull.
+repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.repo,pr,url:pull.url,pr_state:state,review:pull.decision,seen:seen.ids.length,...isNew?
+(0,import_chunk_HNEUWVHS.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
+
+},
+"./run-timer-XEEL34YX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_FOJL7C6H=load("./chunk-FOJL7C6H.js");var import_chunk_SZ4LNQYZ=load(
-"./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_BYJIRTKN=load("./chunk-BYJIRTKN.js");var import_chunk_YBOHOBP4=load(
-"./chunk-YBOHOBP4.js");var import_chunk_3JBU7YB7=load("./chunk-3JBU7YB7.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load(
-"./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
+"./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_RXMJIE7I=load("./chunk-RXMJIE7I.js");var import_chunk_ZE4KF4X3=load(
+"./chunk-ZE4KF4X3.js");var import_chunk_2SZOTDS2=load("./chunk-2SZOTDS2.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load(
+"./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load(
 "./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load(
 "./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load(
 "./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
@@ -6897,23 +6897,23 @@ hat is uncommitted"','review --base main --schema --prompt "Look for lost update
 "./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;const unlessEnded=act=>(0,import_chunk_YWT4S4VF.withLock)(
 paths.lock,()=>(0,import_chunk_D67XVZNW.isEnded)((0,import_chunk_D67XVZNW.inspect)(claim.root,spec.id).state)?void 0:act());const type=generation===1?"claimed":
 "worker_replaced";await unlessEnded(()=>void(0,import_chunk_JCD23OGW.openJournal)(paths,spec).append(type,{worker:self.pid,generation}));await untilOver(claim);
-if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_BYJIRTKN.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
+if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_RXMJIE7I.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
 spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{clearTimeout(timer);const rest=due-(0,import_chunk_CL3BCQKO.
 nowMs)();if(rest>0&&(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!(0,import_chunk_IDC76GR5.readCancel)(paths)){timer=setTimeout(look,Math.min(rest,import_chunk_HPS4WFBD.
 timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_FOJL7C6H.makeTicker)(claim,look,tickMs)})}
 
 },
-"./run-watch-PSRNTPUE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_3MTGHWQZ=load("./chunk-3MTGHWQZ.js");var import_chunk_SVGD42JJ=load(
-"./chunk-SVGD42JJ.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_5E7FK5RL=load("./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load(
+"./run-watch-SGWGMYBO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_O2LH6WHI=load("./chunk-O2LH6WHI.js");var import_chunk_4GQUMDZD=load(
+"./chunk-4GQUMDZD.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_5E7FK5RL=load("./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load(
 "./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_FO2VSSQU=load("./chunk-FO2VSSQU.js");var import_chunk_CLCA73A5=load(
-"./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_YBOHOBP4=load("./chunk-YBOHOBP4.js");var import_chunk_3JBU7YB7=load(
-"./chunk-3JBU7YB7.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load(
+"./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load("./chunk-F2OWPB3Z.js");var import_chunk_ZE4KF4X3=load("./chunk-ZE4KF4X3.js");var import_chunk_2SZOTDS2=load(
+"./chunk-2SZOTDS2.js");var import_chunk_C3PEO5XC=load("./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load(
 "./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load("./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load(
 "./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load(
-"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load(
+"./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load(
 "./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load(
 "./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_7LUFXQWN=load(
@@ -6940,7 +6940,7 @@ key===null?{first:true}:{};const isFirst=before.key===null;const wake=[...isFirs
 look,part,seen.evidence)}}function endOf(look,part,evidence){if(part.repeat&&look.isSettled)return{reason:look.verdict==="failed"?"watch_failed":"met",detail:evidence};
 if(part.repeat||look.verdict==="pending")return null;return{reason:look.verdict==="met"?"met":"watch_failed",detail:evidence}}function foldTrouble(before,trouble,{
 tolerate}){const troubles=before.note.troubles+1;const alarm=alarmOf(before.note,trouble,troubles);const message=(0,import_chunk_BG33UFLP.line)(`${isLong(trouble)?
-`not asked again for ${(0,import_chunk_UNGYPAP3.formatDuration)(trouble.retryAfterMs??0)}: `:""}${trouble.message}`);const event={type:"trouble",cause:trouble.cause,
+`not asked again for ${(0,import_chunk_SBRRC2LY.formatDuration)(trouble.retryAfterMs??0)}: `:""}${trouble.message}`);const event={type:"trouble",cause:trouble.cause,
 message,in_a_row:troubles};const events=alarm?[{...event,wake:["attention"]}]:trouble.cause!==before.cause?[event]:[];const note={...before.note,troubles,trouble:message,
 ...alarm?{alarm}:{}};const told=tell({...before,note,cause:trouble.cause},events);if(tolerate===null||troubles<=tolerate)return told;const times=troubles===1?"a\
 n attempt":`${troubles} attempts in a row`;return{...told,end:{reason:"watch_error",detail:`${times} failed (--tolerate ${tolerate}): ${message}`}}}function isLong({
@@ -6976,7 +6976,7 @@ import_chunk_IDC76GR5.readCancel)(paths))stop("canceled")};const lease=setInterv
 leaseMs);process.on("SIGURG",look);const bound=(0,import_chunk_D67XVZNW.boundOf)(spec,turn);const release=(0,import_chunk_CL3BCQKO.atMonotonic)(bound,()=>stop("\
 hard_timeout"));look();if((0,import_chunk_CL3BCQKO.monotonicMs)()>=bound)stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}
 var nothing={step:"none",ended:[],survivors:[]};async function runWatch(claim,log){const part=claim.spec.watch;const watching=new Watching(claim,part,log);await watching.
-begin();if(claim.generation>1)await watching.sweep(import_chunk_HPS4WFBD.toolGraceMs);const kind=await(0,import_chunk_3MTGHWQZ.loadWatch)(part.condition);const end=kind?
+begin();if(claim.generation>1)await watching.sweep(import_chunk_HPS4WFBD.toolGraceMs);const kind=await(0,import_chunk_O2LH6WHI.loadWatch)(part.condition);const end=kind?
 await watching.untilEnd(kind):{reason:"watch_error",detail:`this release knows no condition ${part.condition}`};await watching.finish(end)}var Watching=class{claim;part;log;progress;memory;baseline=null;saved="";savedAt=0;constructor(claim,part,log){
 this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_5E7FK5RL.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}async begin(){
 const{generation,self,paths,spec}=this.claim;const stored=generation>1?await(0,import_chunk_FO2VSSQU.storedVerdict)(paths,spec.id):void 0;if(stored)this.memory=
@@ -6988,12 +6988,12 @@ end===null)await this.round(kind,stop.signal);if(this.memory.end)return this.mem
 led: ${note.trouble}`:note.evidence;const reason=stopped??"hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)return{reason,detail};
 this.memory={...this.memory,note:{...note,watched_to_end:true}};return{reason,detail:(0,import_chunk_BG33UFLP.toEndText)(note,detail)}}finally{release()}}async round(kind,signal){
 const{part}=this;const nap=makeNap(signal);const stopEarly=this.early(kind,signal,nap.wake);try{const begun=(0,import_chunk_CL3BCQKO.monotonicMs)();const answer=await(0,
-import_chunk_SVGD42JJ.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
+import_chunk_4GQUMDZD.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
 Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_CL3BCQKO.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_HPS4WFBD.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_HPS4WFBD.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_HPS4WFBD.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_SVGD42JJ.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_4GQUMDZD.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_IYTRN2OE.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_5Z3IZCRM.takeBaseline)();if(this.memory.
@@ -7008,19 +7008,19 @@ spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return n
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_HPS4WFBD.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_HPS4WFBD.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
 import_chunk_IDC76GR5.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_YBOHOBP4.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_ZE4KF4X3.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-KQTQI5JA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_FO2VSSQU=load("./chunk-FO2VSSQU.js");var import_chunk_BYJIRTKN=load(
-"./chunk-BYJIRTKN.js");var import_chunk_H4MZMWTR=load("./chunk-H4MZMWTR.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load(
-"./chunk-F2OWPB3Z.js");var import_chunk_YBOHOBP4=load("./chunk-YBOHOBP4.js");var import_chunk_3JBU7YB7=load("./chunk-3JBU7YB7.js");var import_chunk_C3PEO5XC=load(
-"./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load(
-"./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load(
+"./settle-HDJT4X5U.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_FO2VSSQU=load("./chunk-FO2VSSQU.js");var import_chunk_RXMJIE7I=load(
+"./chunk-RXMJIE7I.js");var import_chunk_FMV5QKET=load("./chunk-FMV5QKET.js");var import_chunk_CLCA73A5=load("./chunk-CLCA73A5.js");var import_chunk_F2OWPB3Z=load(
+"./chunk-F2OWPB3Z.js");var import_chunk_ZE4KF4X3=load("./chunk-ZE4KF4X3.js");var import_chunk_2SZOTDS2=load("./chunk-2SZOTDS2.js");var import_chunk_C3PEO5XC=load(
+"./chunk-C3PEO5XC.js");var import_chunk_3WHUXXCN=load("./chunk-3WHUXXCN.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load(
+"./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load("./chunk-NOXSBKMC.js");var import_chunk_YVYGRP5I=load("./chunk-YVYGRP5I.js");var import_chunk_JRKTRF3R=load(
 "./chunk-JRKTRF3R.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_3GM77A5D=load(
-"./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
+"./chunk-3GM77A5D.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
+"./chunk-TFEMYLSK.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load(
 "./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_N263NSQQ=load("./chunk-N263NSQQ.js");var import_chunk_7LUFXQWN=load(
@@ -7037,15 +7037,15 @@ now))await settle(now)});try{await act()}catch(error){if(isFull(error))return se
 async function settleFull(view,act,isStrict){(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;
 if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.kind!=="watch")return"the shell that was to start it ended before";return state.watch?.
 evidence??"nobody looked"}async function settle(view){const condition=(0,import_chunk_D67XVZNW.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,
-import_chunk_BYJIRTKN.concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_YBOHOBP4.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.
+import_chunk_RXMJIE7I.concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_ZE4KF4X3.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.
 removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_F2OWPB3Z.treeOf)(view.spec,view.paths,
 {worker:null,shim:view.shim,child:view.child});const isOver=condition==="over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,
 import_chunk_CLCA73A5.terminate)(tree,{graceMs:condition==="over"?import_chunk_HPS4WFBD.drainMs:import_chunk_HPS4WFBD.orphanGraceMs,settleMs:import_chunk_HPS4WFBD.
 killSettleMs});(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);const stored=view.spec.watch?await(0,
-import_chunk_FO2VSSQU.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_H4MZMWTR.concludeAsked)({paths:view.paths,spec:(0,import_chunk_D67XVZNW.specAtTurn)(
+import_chunk_FO2VSSQU.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_FMV5QKET.concludeAsked)({paths:view.paths,spec:(0,import_chunk_D67XVZNW.specAtTurn)(
 view.spec,view.turn)},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,reconciled:true,detail:stored?.end.detail??detailOf(view),
 ...stored?{watch:stored.note}:{}},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){const told=view.spec?.watch?void 0:
-(0,import_chunk_3JBU7YB7.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition==="neve\
+(0,import_chunk_2SZOTDS2.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition==="neve\
 r_started"||condition==="host_restarted")return condition;if(view.spec?.watch)return"hard_timeout";if(view.child===null)return"spawn_failed";return"worker_lost"}
 function fullError(view){const code=view.exit?` (its command ended with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.FaultError("state\
 _unusable",`cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,"make room and ask again")}function isBusy(error){return error instanceof
@@ -7053,14 +7053,14 @@ import_chunk_NVPF5LEY.FaultError&&error.code==="busy"}function isFull(error){ret
 return["EROFS","EACCES","EPERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-I67B4ECH.js": function (module, exports) {
+"./setup-NSFBTU7Z.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_SWXOXXMW=load("./chunk-SWXOXXMW.js");var import_chunk_USG2OCHW=load(
-"./chunk-USG2OCHW.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_4IXXPGGV=load(
-"./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load(
-"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
-"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
+"./chunk-USG2OCHW.js");var import_chunk_SV4EWY53=load("./chunk-SV4EWY53.js");var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_D4KKB2YK=load(
+"./chunk-D4KKB2YK.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load(
+"./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./chunk-CO45A6DL.js");var import_chunk_OD4KPRF5=load("./chunk-OD4KPRF5.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_ST5INGPI=load("./chunk-ST5INGPI.js");var import_chunk_LOFUUVHQ=load("./chunk-LOFUUVHQ.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
@@ -7078,16 +7078,16 @@ text??"")?.[1]??2;return{text:`${JSON.stringify(changed,null,indent)}
 `,added}}function parse(text){try{return(0,import_chunk_NOXSBKMC.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_CM5GR4UR.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_VQZH6OHM.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_4IXXPGGV.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_D4KKB2YK.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_CM5GR4UR.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_4IXXPGGV.defaultBackend)(mode,user,import_chunk_4IXXPGGV.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_D4KKB2YK.defaultBackend)(mode,user,import_chunk_D4KKB2YK.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_7U2475D5.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_PGEWSQPR.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
 restrict??[],defaults}=choices;const wanted={default_backend:defaults?.all??(defaults?.clear?void 0:now.default_backend),default_backends:withModes(defaults?.clear?
 {}:now.default_backends??{},defaults?.modes),restrict};for(const[key,value]of Object.entries(wanted)){if(value===void 0||Object.keys(value).length===0)delete all[key];else
-all[key]=value}import_chunk_ZBYD4L2R.userConfig.parse(all);const after=`${JSON.stringify(all,null,2)}
+all[key]=value}import_chunk_OD4KPRF5.userConfig.parse(all);const after=`${JSON.stringify(all,null,2)}
 `;return asEdit({file,before,after,followsLink:false,isState:false},[["default_backend",now.default_backend??null,wanted.default_backend??null],["default_backen\
 ds",now.default_backends??{},wanted.default_backends],["restrict",now.restrict??[],restrict]])}function planReadRules(folder){const policy=(0,import_chunk_NOXSBKMC.
 findBackend)("agy")?.policy;const home=import_chunk_IYTRN2OE.variables.home();if(!policy)throw new Error("there is no backend agy with settings");if(home===void 0)
@@ -7104,10 +7104,10 @@ after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key
 modeIds.filter(mode=>Object.hasOwn(before,mode)||Object.hasOwn(after,mode));return modes2.flatMap(mode=>tellChange(`${key}.${mode}`,before[mode]??null,after[mode]??
 null))}const[old,fresh]=[before,after].map(value=>JSON.stringify(value));return old===fresh?[]:[`${key}: ${old} -> ${fresh}`]}function isObject(value){return typeof value===
 "object"&&value!==null&&!Array.isArray(value)}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.
-length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_CM5GR4UR.modes).map(({id,profile})=>{const chosen=(0,import_chunk_4IXXPGGV.defaultBackend)(
+length===1?installed[0]?.backend:void 0;return Object.values(import_chunk_CM5GR4UR.modes).map(({id,profile})=>{const chosen=(0,import_chunk_D4KKB2YK.defaultBackend)(
 id,config,narrowing);const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.
 values(lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:
-"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_4IXXPGGV.narrowProfile)(id,{asked:void 0,
+"only_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_D4KKB2YK.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied,hooks}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,hooks,changes}}function setupPage({surveys,modes:modes2,edits,isApplied,
 isAsked,hooks}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow),hooksText(hooks,isAsOfNow)];if(isAsked)
@@ -7142,13 +7142,13 @@ lag",help:"with --backend agy: add rules to its settings that let a restricted r
 of every changed file stays beside it"},...import_chunk_DHPTGOEL.common},notes:'The state folder can only narrow: its default counts where your own config leave\
 s the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',examples:["setup",
 "setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --apply","setup --backend agy --allow-reads","setup --hooks claude --a\
-pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_ZBYD4L2R.readUserConfig)();const known=(0,import_chunk_4IXXPGGV.knownBackends)(
+pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_OD4KPRF5.readUserConfig)();const known=(0,import_chunk_D4KKB2YK.knownBackends)(
 config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);const choices={restrict:restrictOf(
-input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const narrowing=(0,import_chunk_4IXXPGGV.
+input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const narrowing=(0,import_chunk_D4KKB2YK.
 readNarrowing)(root.folder,known);const folder=(0,import_chunk_3S6B2MGW.findWorktree)(context.cwd)??context.cwd;const edits=[...input.has("user")?planUserEdit(config,
 choices):planStateEdit(root,narrowing,choices,config),...input.has("allow-reads")?planReadRules(folder):[],...planHookEdits(input,folder)];const isApplied=input.
-has("apply");const copies=isApplied?await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_ZBYD4L2R.
-readUserConfig)(),narrowing:(0,import_chunk_4IXXPGGV.readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_SWXOXXMW.surveyBackends)(
+has("apply");const copies=isApplied?await applyEdits(root,edits):[];const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_OD4KPRF5.
+readUserConfig)(),narrowing:(0,import_chunk_D4KKB2YK.readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_SWXOXXMW.surveyBackends)(
 now.config,context.cwd);const page={surveys:surveys.filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.
 map((edit,at)=>({...edit,copy:copies[at]??null})),isApplied,isAsked:wantsChange(input),hooks:(0,import_chunk_USG2OCHW.surveyHooks)(folder)};if(input.has("json"))
 return{code:import_chunk_6PFAPK5K.exitCodes.done,json:setupDocument(page)};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:setupPage(page)}}};function wantsChange(input){
@@ -7166,17 +7166,17 @@ const mode=(0,import_chunk_CM5GR4UR.findMode)(word);if(mode)return mode.id;throw
  ${option} ${JSON.stringify(word)}: the backends are ${known.join(", ")}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}
 
 },
-"./staffer-IALBDVI4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_ZIQXS4SC=load("./chunk-ZIQXS4SC.js");var import_chunk_LVCMGPNS=load(
-"./chunk-LVCMGPNS.js");var import_chunk_4IXXPGGV=load("./chunk-4IXXPGGV.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_762D7YFD=load(
-"./chunk-762D7YFD.js");var import_chunk_RB24HEYU=load("./chunk-RB24HEYU.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
-"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./staffer-R2VWKBJ6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_Y2V6YBDD=load("./chunk-Y2V6YBDD.js");var import_chunk_KU7HY3G2=load(
+"./chunk-KU7HY3G2.js");var import_chunk_D4KKB2YK=load("./chunk-D4KKB2YK.js");var import_chunk_RWEPNHDG=load("./chunk-RWEPNHDG.js");var import_chunk_FBN6ALYG=load(
+"./chunk-FBN6ALYG.js");var import_chunk_MAY74EFA=load("./chunk-MAY74EFA.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_CQY6EYSU=load(
+"./chunk-CQY6EYSU.js");var import_chunk_TZD4PNTQ=load("./chunk-TZD4PNTQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_ZBYD4L2R=load("./chunk-ZBYD4L2R.js");var import_chunk_35CMASYX=load(
+"./chunk-CO45A6DL.js");var import_chunk_6JH5E2PI=load("./chunk-6JH5E2PI.js");var import_chunk_OD4KPRF5=load("./chunk-OD4KPRF5.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HDKQPZKU=load("./chunk-HDKQPZKU.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_4PCFKXRG=load("./chunk-4PCFKXRG.js");var import_chunk_NOXSBKMC=load(
-"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-VCIFQG7V.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_EP5J7HPO=load("./chunk-EP5J7HPO.js");var import_chunk_NOXSBKMC=load(
+"./chunk-NOXSBKMC.js");var import_chunk_CM5GR4UR=load("./chunk-CM5GR4UR.js");var import_chunk_JKM3JFER=load("./chunk-JKM3JFER.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -7184,15 +7184,15 @@ const mode=(0,import_chunk_CM5GR4UR.findMode)(word);if(mode)return mode.id;throw
 "./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_ZIQXS4SC.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_Y2V6YBDD.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
 },
-"./status-markdown-PJ3OJ5LC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_G2EODBUY=load("./chunk-G2EODBUY.js");var import_chunk_BD2W4KWT=load(
-"./chunk-BD2W4KWT.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
+"./status-markdown-OPVZPJFU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_XUOBQK7Y=load("./chunk-XUOBQK7Y.js");var import_chunk_RGVCXBPZ=load(
+"./chunk-RGVCXBPZ.js");var import_chunk_CQRAUG2K=load("./chunk-CQRAUG2K.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load(
+"./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4QTDUFVE=load(
 "./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
@@ -7204,26 +7204,26 @@ ask-17"]});
 const table=rows.map(row=>`| ${row.join(" | ")} |`).join("\n");return`Jobs at ${(0,import_chunk_CL3BCQKO.isoNow)()} (local ${(0,import_chunk_CL3BCQKO.localOf)((0,
 import_chunk_CL3BCQKO.nowMs)())}), state in ${code(root.folder)}
 
-${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_D67XVZNW.isEnded)(state);const left=(0,import_chunk_G2EODBUY.leftOf)(view);
+${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_D67XVZNW.isEnded)(state);const left=(0,import_chunk_XUOBQK7Y.leftOf)(view);
 const age=(0,import_chunk_IDC76GR5.ageOf)(isOver?state.ended_at:state.created_at,(0,import_chunk_CL3BCQKO.nowMs)());return[view.id,cell(spec?.owner),cell(spec?.
-label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.
-conditionOf)(view)).health,age===null?"-":`${(0,import_chunk_UNGYPAP3.formatAge)(age)}${isOver?" ago":""}`,left===null?"-":`${spec?.timer?"due in ":""}${(0,import_chunk_UNGYPAP3.
+label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_ZL4VY4O5.healthOf)(view,(0,import_chunk_D67XVZNW.
+conditionOf)(view)).health,age===null?"-":`${(0,import_chunk_SBRRC2LY.formatAge)(age)}${isOver?" ago":""}`,left===null?"-":`${spec?.timer?"due in ":""}${(0,import_chunk_SBRRC2LY.
 formatDuration)(Math.max(1e3,Math.floor(left/1e3)*1e3))}`,nextOf(view,root)]}function nextOf(view,root){if(!(0,import_chunk_D67XVZNW.isEnded)(view.state)||view.
-damage!==null)return code((0,import_chunk_G2EODBUY.outstanding)(view,null,root.option).next);return(0,import_chunk_B6AP4WY2.isCollected)(view)?"-":code(import_chunk_M5UIDYZS.
+damage!==null)return code((0,import_chunk_XUOBQK7Y.outstanding)(view,null,root.option).next);return(0,import_chunk_B6AP4WY2.isCollected)(view)?"-":code(import_chunk_M5UIDYZS.
 nextCommands.result(view.id,root.option))}function cell(text){const plain=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text??"").replace(
 /\s+/g," ").trim(),120);if(plain==="")return"-";return plain.replaceAll("&","&amp;").replaceAll("<","&lt;").replaceAll(">","&gt;").replace(/[\\`*_{}[\]()#+!|~$:@]/g,
 "\\$&")}function code(text){const plain=(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ");const longest=Math.max(0,...[...plain.matchAll(/`+/g)].map(
 ([ticks])=>ticks.length));const fence="`".repeat(longest+1);const space=longest>0?" ":"";return`${fence}${space}${plain.replaceAll("|","\\|")}${space}${fence}`}
 
 },
-"./status-page-5RBBPK74.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_P6MSNBTG.pageOf});module.exports=stdin_exports;var import_chunk_P6MSNBTG=load("./chunk-P6MS\
-NBTG.js");var import_chunk_22LWLGDW=load("./chunk-22LWLGDW.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_46T43WWK=load("./chunk-46\
-T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_T4JNAPAO=load("./chunk-\
-T4JNAPAO.js");var import_chunk_7CVCICVC=load("./chunk-7CVCICVC.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chun\
-k-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./ch\
-unk-Z6IJVKG2.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./\
-chunk-2BIZXMTV.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("\
+"./status-page-NNGCHWUP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_IQMRPDRX.pageOf});module.exports=stdin_exports;var import_chunk_IQMRPDRX=load("./chunk-IQMR\
+PDRX.js");var import_chunk_HCTSLHKS=load("./chunk-HCTSLHKS.js");var import_chunk_6TQJ6FPC=load("./chunk-6TQJ6FPC.js");var import_chunk_UOBKWXMH=load("./chunk-UO\
+BKWXMH.js");var import_chunk_DVTKAFQX=load("./chunk-DVTKAFQX.js");var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_T4JNAPAO=load("./chunk-\
+T4JNAPAO.js");var import_chunk_C63MBOCO=load("./chunk-C63MBOCO.js");var import_chunk_GUOOKHKU=load("./chunk-GUOOKHKU.js");var import_chunk_XSVLTRB3=load("./chun\
+k-XSVLTRB3.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./ch\
+unk-GTSXZH4Q.js");var import_chunk_APIILWNY=load("./chunk-APIILWNY.js");var import_chunk_ANJXVAR2=load("./chunk-ANJXVAR2.js");var import_chunk_2BIZXMTV=load("./\
+chunk-2BIZXMTV.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("\
 ./chunk-TFEMYLSK.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load("./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load(
 "./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
@@ -7234,9 +7234,9 @@ chunk-2BIZXMTV.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var im
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-row-GDYI6WI3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{rowDocument:()=>rowDocument});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_F4RDUI7D=load(
-"./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
+"./status-row-NUYF3XM6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{rowDocument:()=>rowDocument});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZL4VY4O5=load(
+"./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4QTDUFVE=load(
 "./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load(
 "./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load(
 "./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load("./chunk-5Z3IZCRM.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -7245,21 +7245,21 @@ chunk-2BIZXMTV.js");var import_chunk_3GM77A5D=load("./chunk-3GM77A5D.js");var im
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function rowDocument(view){const{state,spec}=view;const{error}=state;return{id:view.
 id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.owner),200):null,label:spec?.
 label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),200):null,...(0,import_chunk_XSVLTRB3.staffFacts)(spec),lineage:spec?.lineage?
-pick((0,import_chunk_LXK2ZILE.plainValue)(spec.lineage,80),["relation","parent","root"]):null,state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_F4RDUI7D.
-healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view)),400),checkpoint:pick((0,import_chunk_F4RDUI7D.checkpointOf)(state),["n","at","phase","completed","to\
-tal","eta_seconds"]),liveness:(0,import_chunk_D67XVZNW.isEnded)(state)?null:pick((0,import_chunk_F4RDUI7D.livenessSeen)(state),["word","observations","at"]),watch:pick(
-(0,import_chunk_F4RDUI7D.watchSeen)(view),["condition","words","verdict","word","polls"]),timer:pick((0,import_chunk_F4RDUI7D.timerSeen)(view),["due_at","due_in\
+pick((0,import_chunk_LXK2ZILE.plainValue)(spec.lineage,80),["relation","parent","root"]):null,state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_ZL4VY4O5.
+healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view)),400),checkpoint:pick((0,import_chunk_ZL4VY4O5.checkpointOf)(state),["n","at","phase","completed","to\
+tal","eta_seconds"]),liveness:(0,import_chunk_D67XVZNW.isEnded)(state)?null:pick((0,import_chunk_ZL4VY4O5.livenessSeen)(state),["word","observations","at"]),watch:pick(
+(0,import_chunk_ZL4VY4O5.watchSeen)(view),["condition","words","verdict","word","polls"]),timer:pick((0,import_chunk_ZL4VY4O5.timerSeen)(view),["due_at","due_in\
 _ms","slot"]),...queueOf(view),created_at:state.created_at,ended_at:state.ended_at,age_ms:(0,import_chunk_IDC76GR5.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
 nowMs)()),duration_ms:state.duration_ms,exit_code:state.exit_code,error:error&&{...error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
-error.message),400)},cwd:spec?.cwd??null}}function queueOf(view){const queue=(0,import_chunk_F4RDUI7D.queueSeen)(view);return queue?{queue}:{}}function pick(value,names){
+error.message),400)},cwd:spec?.cwd??null}}function queueOf(view){const queue=(0,import_chunk_ZL4VY4O5.queueSeen)(view);return queue?{queue}:{}}function pick(value,names){
 return value&&Object.fromEntries(Object.entries(value).filter(([name])=>names.includes(name)))}
 
 },
-"./status-tree-VTLBG2OO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_46T43WWK=load(
-"./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load(
+"./status-tree-BXDUA3BD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_Y7QHMPU2=load("./chunk-Y7QHMPU2.js");var import_chunk_UOBKWXMH=load(
+"./chunk-UOBKWXMH.js");var import_chunk_DVTKAFQX=load("./chunk-DVTKAFQX.js");var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
@@ -7274,25 +7274,25 @@ children.set(above,[view.id]);if(!known.has(above))tops.push(above)}}const told=
 for(let one=open.pop();one;one=open.pop()){if(told.has(one.id))continue;told.add(one.id);const view=known.get(one.id)??null;const relation=one.depth===0||view===
 null?null:parentOf(view)?.relation??null;rows.push({...one,view,relation});const below=(children.get(one.id)??[]).filter(id=>!told.has(id));const{depth,hasMore}=one;
 open.push(...below.map((id,at)=>({id,depth:depth+1,hasMore:[...hasMore.slice(-levelsKept),at<below.length-1]})).reverse())}};for(const top of tops)tell(top);for(const view of views)
-tell(view.id);return rows}var levelsKept=8;async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_C6GN5D7G.
+tell(view.id);return rows}var levelsKept=8;async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_Y7QHMPU2.
 byLife)).map(one=>(0,import_chunk_BOPSRWHI.cutToWidth)(lineOf(one),width)).join("\n")}async function withAncestors(root,shown){const views=new Map(shown.map(view=>[
 view.id,view]));const open=[...shown];for(let view=open.pop();view&&views.size<shown.length+ancestorsAtMost;view=open.pop()){const parent=parentOf(view);if(!parent||
-views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_C6GN5D7G.
+views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_Y7QHMPU2.
 tryView)(root,parent.id)){views.set(found.id,found);open.push(found)}}return[...views.values()]}var ancestorsAtMost=200;function lineOf(one){const{id,view,relation}=one;
-if(!view)return`${branchOf(one)}${id}  (gone)`;const isAsked=!(0,import_chunk_D67XVZNW.isEnded)(view.state)&&(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.
+if(!view)return`${branchOf(one)}${id}  (gone)`;const isAsked=!(0,import_chunk_D67XVZNW.isEnded)(view.state)&&(0,import_chunk_ZL4VY4O5.healthOf)(view,(0,import_chunk_D67XVZNW.
 conditionOf)(view)).health==="attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?
-null:`owner ${(0,import_chunk_46T43WWK.ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_46T43WWK.timeOf)(view),how,owner,(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_AKN4DB5J.whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}
+null:`owner ${(0,import_chunk_UOBKWXMH.ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_UOBKWXMH.timeOf)(view),how,owner,(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_DVTKAFQX.whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}
 function branchOf({depth,hasMore}){if(depth===0)return"";const above=hasMore.slice(0,-1);return`${above.map(more=>more?"|  ":"   ").join("")}${hasMore.at(-1)?"|\
 - ":"`- "}`}
 
 },
-"./status-watch-YURUSK5G.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_C6GN5D7G=load("./chunk-C6GN5D7G.js");var import_chunk_46T43WWK=load(
-"./chunk-46T43WWK.js");var import_chunk_AKN4DB5J=load("./chunk-AKN4DB5J.js");var import_chunk_5PLGUTI6=load("./chunk-5PLGUTI6.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./status-watch-GRWDTAVD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_Y7QHMPU2=load("./chunk-Y7QHMPU2.js");var import_chunk_UOBKWXMH=load(
+"./chunk-UOBKWXMH.js");var import_chunk_DVTKAFQX=load("./chunk-DVTKAFQX.js");var import_chunk_542N2OXA=load("./chunk-542N2OXA.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load(
+"./chunk-GTSXZH4Q.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
@@ -7303,33 +7303,33 @@ function branchOf({depth,hasMore}){if(depth===0)return"";const above=hasMore.sli
 signal);const jobs=new Jobs(ask);const releases=screen?[screen.onResize(()=>nap.ring("resize")),(0,import_chunk_FKEDTWPK.onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.
 onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.isTerminal&&!import_chunk_IYTRN2OE.variables.noColor();try{for(let views=await jobs.
 again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();if(ask.id!==null&&views.length===0)(0,import_chunk_D67XVZNW.inspect)(ask.root,ask.
-id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===0?`no jobs in ${ask.root}`:await(0,import_chunk_46T43WWK.
+id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===0?`no jobs in ${ask.root}`:await(0,import_chunk_UOBKWXMH.
 tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
 1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_D67XVZNW.isEnded)(
 view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
 const live=views.filter(view=>!(0,import_chunk_D67XVZNW.isEnded)(view.state));const head=`${(0,import_chunk_CL3BCQKO.isoNow)().slice(0,19)}Z  ${live.length} liv\
-e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_F4RDUI7D.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));return health==="\
-attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_46T43WWK.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
+e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_ZL4VY4O5.healthOf)(view,(0,import_chunk_D67XVZNW.conditionOf)(view));return health==="\
+attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_UOBKWXMH.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root,id,owner,kinds}=this.ask;const recent=Math.max(this.ask.recent,this.known.
-size);const views=id===null?await(0,import_chunk_C6GN5D7G.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_C6GN5D7G.tryView)(root,id);for(const view of views)
+size);const views=id===null?await(0,import_chunk_Y7QHMPU2.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_Y7QHMPU2.tryView)(root,id);for(const view of views)
 this.known.set(view.id,view);return this.rows()}async next(){const{root,id}=this.ask;const fresh=id===null?(0,import_chunk_HCKID2IT.listActive)(root).filter(one=>!this.
 known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())if(!(0,import_chunk_D67XVZNW.isEnded)(view.state))await this.
-look(view.id);for(const view of this.known.values())if(!(0,import_chunk_C6GN5D7G.isChosen)(view.spec,this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.
+look(view.id);for(const view of this.known.values())if(!(0,import_chunk_Y7QHMPU2.isChosen)(view.spec,this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.
 jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[...this.known.values()].filter(view=>!(0,import_chunk_D67XVZNW.
 isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_HCKID2IT.listActive)(this.ask.root));return live.every(id=>active.has(id))&&(this.
-ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_C6GN5D7G.tryView)(this.ask.root,id);if(view)this.known.
-set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_C6GN5D7G.byLife)}};
+ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,import_chunk_Y7QHMPU2.tryView)(this.ask.root,id);if(view)this.known.
+set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_Y7QHMPU2.byLife)}};
 
 },
-"./timer-VH6HJRL6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_XPFVDNEA=load("./chunk-\
-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chun\
+"./timer-QGTNDWAI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_CQY6EYSU=load("./chunk-\
+CQY6EYSU.js");var import_chunk_TZD4PNTQ=load("./chunk-TZD4PNTQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load("./chun\
 k-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load("./ch\
-unk-CO45A6DL.js");var import_chunk_KBSI5QQR=load("./chunk-KBSI5QQR.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_7U2475D5=load("./\
-chunk-7U2475D5.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_LUIVRIXY=load("\
+unk-CO45A6DL.js");var import_chunk_W54FLX7Y=load("./chunk-W54FLX7Y.js");var import_chunk_PPVDJ4TX=load("./chunk-PPVDJ4TX.js");var import_chunk_7U2475D5=load("./\
+chunk-7U2475D5.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_LUIVRIXY=load("\
 ./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_VCIFQG7V=load(
-"./chunk-VCIFQG7V.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_3S6B2MGW=load(
+"./chunk-VCIFQG7V.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_3S6B2MGW=load(
 "./chunk-3S6B2MGW.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
@@ -7357,20 +7357,20 @@ FaultError("state_unusable",`cannot use the slot ${slot}: ${file} is no file of 
 return{async admit(){const timers=(0,import_chunk_HCKID2IT.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_HPS4WFBD.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_KBSI5QQR.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_HPS4WFBD.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_W54FLX7Y.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_HPS4WFBD.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_IDC76GR5.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_HPS4WFBD.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_HPS4WFBD.armedTimers} is the most`,`list them with ${import_chunk_M5UIDYZS.
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_M5UIDYZS.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_D67XVZNW.isEnded)((await(0,import_chunk_NPTTVLI2.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+try{return!(0,import_chunk_D67XVZNW.isEnded)((await(0,import_chunk_WZATSA2X.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
 ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_DHPTGOEL.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
 , not that anything is finished. At most 64 are armed in one state folder.";var timerIn={name:"timer in",summary:"a message after a delay",form:"DELAY [--messag\
 e TEXT] [options]",words:{min:1,max:1},options,notes:`DELAY: 1s to 30d, like 90s, 25m or 1h30m. ${notes}`,examples:['timer in 25m --message "look at the build"',
-'timer in 12h --slot backstop --message "give up"'],run:(context,input)=>arm(context,input,"timer in",()=>{const delay=(0,import_chunk_UNGYPAP3.parseDuration)(input.
+'timer in 12h --slot backstop --message "give up"'],run:(context,input)=>arm(context,input,"timer in",()=>{const delay=(0,import_chunk_SBRRC2LY.parseDuration)(input.
 words[0],"the delay",import_chunk_HPS4WFBD.limits.timer);return{due:(0,import_chunk_CL3BCQKO.nowMs)()+delay,delay}})};var timerAt={name:"timer at",summary:"a me\
 ssage at an instant",form:"INSTANT [--message TEXT] [options]",words:{min:1,max:1},options,notes:`INSTANT: YYYY-MM-DDThh:mm:ss with Z or an offset like +01:00, \
 in the future, at most 30 days ahead (the example's date is GNU date). ${notes}`,examples:[`timer at "$(date -u -d '+1 hour' +%FT%TZ)" --message "go on"`],run:(context,input)=>arm(
@@ -7381,27 +7381,27 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_XPFVDNEA.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_XPFVDNEA.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_CQY6EYSU.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_CQY6EYSU.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_HPS4WFBD.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_HPS4WFBD.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_A3YABYSL.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_A3YABYSL.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_TZD4PNTQ.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_TZD4PNTQ.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
 import_chunk_6MNXFWQK.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
 import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,maxOutputBytes:import_chunk_HPS4WFBD.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,
-run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_A3YABYSL.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
-await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_A3YABYSL.tellLaunched)(context,input,root,{...launched,replaced},
+run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_TZD4PNTQ.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
+await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_TZD4PNTQ.tellLaunched)(context,input,root,{...launched,replaced},
 false)}function futureInstant(text){const now=(0,import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError(
 "usage",`cannot arm a timer at ${text}: ${why}; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);
-if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_HPS4WFBD.
-limits.timer;if(due-now>max)throw refused(`that is in ${(0,import_chunk_UNGYPAP3.formatDuration)(due-now)}, and ${(0,import_chunk_UNGYPAP3.formatDuration)(max)}\
+if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_SBRRC2LY.formatAge)(now-due):(0,import_chunk_SBRRC2LY.formatDuration)(now-due)} ago`);const{max}=import_chunk_HPS4WFBD.
+limits.timer;if(due-now>max)throw refused(`that is in ${(0,import_chunk_SBRRC2LY.formatDuration)(due-now)}, and ${(0,import_chunk_SBRRC2LY.formatDuration)(max)}\
  is the most`);return due}
 
 },
-"./timer-facts-IZF5YNMU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>import_chunk_Z6IJVKG2.dueWords,timerFacts:()=>import_chunk_Z6IJVKG2.timerFacts});module.exports=stdin_exports;
-var import_chunk_Z6IJVKG2=load("./chunk-Z6IJVKG2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+"./timer-facts-USZI7FLA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>import_chunk_GTSXZH4Q.dueWords,timerFacts:()=>import_chunk_GTSXZH4Q.timerFacts});module.exports=stdin_exports;
+var import_chunk_GTSXZH4Q=load("./chunk-GTSXZH4Q.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
 var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
@@ -7412,10 +7412,10 @@ var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 JSBRDJBE.js");
 
 },
-"./turn-Q6WZO2KN.js": function (module, exports) {
+"./turn-BOLKW3C5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_5E7FK5RL=load(
-"./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load("./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_S57K6EM3=load(
-"./chunk-S57K6EM3.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_YWT4S4VF=load(
+"./chunk-5E7FK5RL.js");var import_chunk_SZ4LNQYZ=load("./chunk-SZ4LNQYZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_J5K34SED=load(
+"./chunk-J5K34SED.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_YWT4S4VF=load(
 "./chunk-YWT4S4VF.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -7424,29 +7424,29 @@ JSBRDJBE.js");
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_35TRZJLG.findEngine)(spec.engine)??import_chunk_35TRZJLG.defaultEngine;
-const pool=(0,import_chunk_S57K6EM3.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
+const pool=(0,import_chunk_J5K34SED.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
 const behind=(0,import_chunk_HCKID2IT.listActive)(root).filter(id=>(0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)>0&&isWaiting(id));for(const id of behind.slice(
 0,import_chunk_HPS4WFBD.queueTold)){const read=(0,import_chunk_IDC76GR5.readWorker)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(read.kind==="ok")engine.signal(
 read.value.worker,"SIGURG")}}async function waitForTurn(claim){const turn=(0,import_chunk_35TRZJLG.readTurn)(claim.paths,claim.spec.id)??lostTurn(claim)??await new Queued(
 claim).untilTurn();if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_D67XVZNW.specAtTurn)(claim.spec,turn);return true}function lostTurn({paths}){
 const started=(0,import_chunk_S7M4UBSY.factsOf)(paths.started);if(!started)return void 0;const age=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-started.modifiedMs);
 return{at:(0,import_chunk_CL3BCQKO.isoOf)(started.modifiedMs),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-age,files:{}}}
-var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_S57K6EM3.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
+var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_J5K34SED.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
 makeNap)(this.stop.signal);heard=new Map;since=(0,import_chunk_CL3BCQKO.monotonicMs)();note=null;why;constructor(claim){this.claim=claim;this.progress=new import_chunk_5E7FK5RL.
 Progress(claim)}async untilTurn(){const release=this.listen();const{progress,claim}=this;this.note=progress.state.queue??null;if(claim.generation>1){progress.note(
 "worker_replaced",{worker:claim.self.pid,generation:claim.generation,baseline_reset:false});claim.isReplacementTold=true}try{const stopped=new Promise(resolve=>this.
 stop.signal.addEventListener("abort",()=>resolve()));let turn;for(let quiet=quickMs.length;!turn&&!this.stop.signal.aborted;){const round=this.round(quiet).then(
 told=>({told}));const done=await Promise.race([round,stopped]);if(!done)break;turn=done.told.turn;quiet=done.told.isRung?0:quiet+1}if(turn)return turn;await this.
 end();return void 0}finally{release();for(const close of this.heard.values())close?.();this.stop.abort()}}async round(quiet){const{root,spec}=this.claim;let standing=await(0,
-import_chunk_S57K6EM3.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_S57K6EM3.lookAtQueue)(root,spec,
-this.memory);if(await this.care(standing))standing=await(0,import_chunk_S57K6EM3.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
+import_chunk_J5K34SED.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_J5K34SED.lookAtQueue)(root,spec,
+this.memory);if(await this.care(standing))standing=await(0,import_chunk_J5K34SED.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
 if(standing.mayGo){const turn=await this.take();if(turn)return{turn,isRung:true}}else this.tell(standing);const live=standing.ahead.length+standing.atWork.length;
-const before=standing.ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_S57K6EM3.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";const slow=isAlone||
+const before=standing.ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_J5K34SED.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";const slow=isAlone||
 standing.mayGo?1e3:Math.max(import_chunk_HPS4WFBD.queueLookMs,live*import_chunk_HPS4WFBD.queueLookPerJobMs);const why=await this.nap.sleep(quickMs[quiet]??slow);
 return{isRung:why.includes("fifo")}}async care(standing){const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.
-some(({condition})=>condition!=="supervised"):(0,import_chunk_S57K6EM3.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.
-resolve().then(()=>load("./queue-care-U766B3R3.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
-import_chunk_YWT4S4VF.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_S57K6EM3.lookAtQueue)(root,
+some(({condition})=>condition!=="supervised"):(0,import_chunk_J5K34SED.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.
+resolve().then(()=>load("./queue-care-ZZAV4BMG.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
+import_chunk_YWT4S4VF.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_J5K34SED.lookAtQueue)(root,
 spec,this.memory);if(!mayGo||!(0,import_chunk_S7M4UBSY.exists)(paths.folder)||this.stop.signal.aborted||(0,import_chunk_IDC76GR5.readCancel)(paths))return void 0;
 const files=await this.files();const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_5Z3IZCRM.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),
 files};(0,import_chunk_35TRZJLG.writeTurn)(paths,spec.id,turn);const fields={waited_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-this.since,live:atWork.length+1,max_live:spec.
@@ -7462,7 +7462,7 @@ claim;const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))this.wh
 "canceled";if(this.why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_SZ4LNQYZ.renewLease)(paths);look()},import_chunk_HPS4WFBD.leaseMs);const onNudge=()=>{
 look();this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);process.off("SIGURG",onNudge)}}async end(){if(this.why!=="canc\
 eled")return;const{progress,claim}=this;progress.note("cancel_requested",{request:(0,import_chunk_IDC76GR5.readCancel)(claim.paths)??null},{queue:null});const tree={
-step:"none",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-MT34NR6D.js"));await concludeAsked(claim,{reason:"\
+step:"none",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-KIVHZHH6.js"));await concludeAsked(claim,{reason:"\
 canceled",exit:void 0,tree,reconciled:false},null);wakeBehind(claim.root,claim.spec,this.memory)}};function watchedOf({ahead,atWork}){const before=ahead.at(-1);
 return before?[before]:atWork.slice(0,import_chunk_HPS4WFBD.queueHeard).map(({id})=>id)}function noteOf({ahead,atWork,place}){const before=ahead.at(-1);const behind=before?
 [before]:atWork.slice(0,import_chunk_HPS4WFBD.queueNamed).map(({id})=>id);return{place,live:atWork.length,behind}}
@@ -7479,11 +7479,11 @@ examples.map(example=>`  job-companion ${example}`)].join("\n"));return`${parts.
 `}
 
 },
-"./verify-LY4YSVV2.js": function (module, exports) {
+"./verify-66M2MW7N.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_XFBNWBRB=load("./chunk-XFBNWBRB.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_M5UIDYZS=load(
+"./chunk-CO45A6DL.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load(
 "./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load("./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load(
@@ -7499,7 +7499,7 @@ result),result]).filter(([count])=>count!==0);return`${id}: ${verdict}; it claim
 ${counts.map(pair=>pair.join(" ")).join(", ")}`}function rowOf({result,kind,claim,detail},width){const indent=14;const lines=(0,import_chunk_XFBNWBRB.wrap)(`${kind}\
  ${(0,import_chunk_LXK2ZILE.excerpt)(claim,120)}: ${detail}`,Math.max(20,width-indent));return lines.map((line,n)=>(0,import_chunk_BOPSRWHI.cutToWidth)(`${(n===
 0?result:"").padEnd(indent)}${line}`,Math.max(20,width)))}function claimsNotes(view,{rerun,unclaimed,block_error}){const notes=[];if(rerun)notes.push(`${rerun.command}\
-: ${rerun.reason}, ${(0,import_chunk_UNGYPAP3.formatDuration)(rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].
+: ${rerun.reason}, ${(0,import_chunk_SBRRC2LY.formatDuration)(rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].
 map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&unclaimed.file_count>0)notes.push(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.
 showName),unclaimed.file_count)}`);if(unclaimed&&unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);
 notes.push(`commits that are not claimed: ${listed(commits,unclaimed.commit_count)}`)}if(block_error)notes.push(`see its result: ${import_chunk_M5UIDYZS.nextCommands.
@@ -7518,11 +7518,11 @@ t ID --claims): commits, changed files, tests, status.","Each claim is verified,
 ;","--rerun runs your own command, on files that an agent wrote.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise\
 ."].join("\n"),examples:["verify implement-mik3x9ab-4f7q2z",'verify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.
 root(input);(0,import_chunk_CO45A6DL.checkRoot)(root.folder);const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(
-text,"--rerun");const id=(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]??"");const view=await(0,import_chunk_NPTTVLI2.refresh)(root.folder,id,true);if(view.
+text,"--rerun");const id=(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]??"");const view=await(0,import_chunk_WZATSA2X.refresh)(root.folder,id,true);if(view.
 damage===null&&!(0,import_chunk_D67XVZNW.isEnded)(view.state)){const wait=import_chunk_M5UIDYZS.nextCommands.waitOn(id,view.spec,root.option);const notes=[`${id}\
 : ${view.state.state}, there is nothing to verify yet; wait for it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};
 return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-NPV\
-C7MXN.js"));const stop=new AbortController;const rerun=async cwd=>{const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-WJXFCQHU.js"));const timeoutMs=input.
+C7MXN.js"));const stop=new AbortController;const rerun=async cwd=>{const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-ZRKPXAM4.js"));const timeoutMs=input.
 durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,
 timeoutMs,signal:stop.signal});release();if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(
 view,words&&rerun);const code=verification.verdict==="verified"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("\
@@ -7652,11 +7652,11 @@ exports=stdin_exports;var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./watch-LZ2VZXBQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XPFVDNEA=load(
-"./chunk-XPFVDNEA.js");var import_chunk_A3YABYSL=load("./chunk-A3YABYSL.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
+"./watch-IUJBNTQQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_CQY6EYSU=load(
+"./chunk-CQY6EYSU.js");var import_chunk_TZD4PNTQ=load("./chunk-TZD4PNTQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_6MNXFWQK=load(
 "./chunk-6MNXFWQK.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_DHPTGOEL=load("./chunk-DHPTGOEL.js");var import_chunk_CO45A6DL=load(
-"./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_3MTGHWQZ=load("./chunk-3MTGHWQZ.js");var import_chunk_VCIFQG7V=load(
+"./chunk-CO45A6DL.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_O2LH6WHI=load("./chunk-O2LH6WHI.js");var import_chunk_VCIFQG7V=load(
 "./chunk-VCIFQG7V.js");var import_chunk_3S6B2MGW=load("./chunk-3S6B2MGW.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -7672,24 +7672,24 @@ nt",value:"N",range:import_chunk_HPS4WFBD.limits.watchTolerate,help:"so many loo
 help:"look once, now; no job: 0 it holds, 2 not yet, 3 it failed or cannot be looked at"},repeat:{kind:"flag",help:"tell every change until --for is over, inste\
 ad of ending at the first verdict"},foreground:{kind:"flag",help:"stay, print one JSON line for each change, exit with the verdict"},...import_chunk_DHPTGOEL.launchOptions}}
 var watch={name:"watch",summary:"wait for a condition: a file, a page, a check, another job, ...",form:"KIND ... --for D [options]",words:{min:1,max:1},options:import_chunk_DHPTGOEL.
-common,notes:`Kinds: ${import_chunk_3MTGHWQZ.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h",
+common,notes:`Kinds: ${import_chunk_O2LH6WHI.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h",
 "watch --help","watch file --help"],async choose(args){const[word,...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const kind=word===
-void 0?void 0:await(0,import_chunk_3MTGHWQZ.loadWatch)(word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(
-void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_3MTGHWQZ.watchIds.map(import_chunk_3MTGHWQZ.loadWatch));const width=Math.max(...import_chunk_3MTGHWQZ.
+void 0?void 0:await(0,import_chunk_O2LH6WHI.loadWatch)(word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(
+void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_O2LH6WHI.watchIds.map(import_chunk_O2LH6WHI.loadWatch));const width=Math.max(...import_chunk_O2LH6WHI.
 watchIds.map(id=>id.length));const rows=kinds.flatMap(kind=>kind?[`${kind.id.padEnd(width)}  ${kind.summary}`]:[]);return{...watch,notes:`${rows.join("\n")}
 
 Each has a page of its own: watch KIND --help.`,examples:kinds.flatMap(kind=>kind?.examples.slice(0,1)??[])}}function unknownKind(word){const came=word===void 0?
 "cannot watch without a condition":word.startsWith("-")?`cannot take ${word} there: what to watch comes first`:`cannot watch ${JSON.stringify(word)}: there is n\
-o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_3MTGHWQZ.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_O2LH6WHI.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-2RT7D424.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_XPFVDNEA.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_XPFVDNEA.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_6MNXFWQK.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_A3YABYSL.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-ZDNN3TIQ.js"))).follow(context,root,launched.id);return(0,import_chunk_A3YABYSL.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_A3YABYSL.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-XDRBKUHK.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_CQY6EYSU.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_CQY6EYSU.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_6MNXFWQK.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_TZD4PNTQ.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-7PWDQYRV.js"))).follow(context,root,launched.id);return(0,import_chunk_TZD4PNTQ.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_TZD4PNTQ.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_HPS4WFBD.toolGraceMs,maxOutputBytes:import_chunk_HPS4WFBD.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -7697,7 +7697,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_CO45A6DL.checkRoot)(root.folder);return(0,import_chunk_HCKID2IT.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_A3YABYSL.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_TZD4PNTQ.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -7705,13 +7705,13 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-ZDNN3TIQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_KBSI5QQR=load("./chunk-KBSI5QQR.js");var import_chunk_CQRAUG2K=load(
-"./chunk-CQRAUG2K.js");var import_chunk_FLY4C3PO=load("./chunk-FLY4C3PO.js");var import_chunk_ZHT772JP=load("./chunk-ZHT772JP.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_F4RDUI7D=load("./chunk-F4RDUI7D.js");var import_chunk_Z6IJVKG2=load(
-"./chunk-Z6IJVKG2.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load(
-"./chunk-NPTTVLI2.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
+"./watch-foreground-7PWDQYRV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_W54FLX7Y=load("./chunk-W54FLX7Y.js");var import_chunk_CQRAUG2K=load(
+"./chunk-CQRAUG2K.js");var import_chunk_PPVDJ4TX=load("./chunk-PPVDJ4TX.js");var import_chunk_ZHT772JP=load("./chunk-ZHT772JP.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_B6AP4WY2=load("./chunk-B6AP4WY2.js");var import_chunk_ZL4VY4O5=load("./chunk-ZL4VY4O5.js");var import_chunk_GTSXZH4Q=load(
+"./chunk-GTSXZH4Q.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load(
+"./chunk-WZATSA2X.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_M5UIDYZS=load(
 "./chunk-M5UIDYZS.js");var import_chunk_JCD23OGW=load("./chunk-JCD23OGW.js");var import_chunk_ZKTYHV7J=load("./chunk-ZKTYHV7J.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
@@ -7731,15 +7731,15 @@ isHeard)(0,import_chunk_B6AP4WY2.noteCollected)(view,"wait");return{code}}functi
 return(0,import_chunk_CQRAUG2K.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience},()=>new Promise((resolve,reject)=>{
 let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=(0,import_chunk_3BHDXNO3.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,
 lookMs);const end=view=>{clearInterval(timer);unwatch();release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}\
-: canceling job ${id}`);const request={owner:import_chunk_IYTRN2OE.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_KBSI5QQR.cancelJob)(
-root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_FLY4C3PO.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
+: canceling job ${id}`);const request={owner:import_chunk_IYTRN2OE.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_W54FLX7Y.cancelJob)(
+root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_PPVDJ4TX.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
 then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-2RT7D424.js": function (module, exports) {
+"./watch-once-XDRBKUHK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_ZHT772JP=load("./chunk-ZHT772JP.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_SVGD42JJ=load("./chunk-SVGD42JJ.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NPTTVLI2=load("./chunk-NPTTVLI2.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FKEDTWPK.js");var import_chunk_4GQUMDZD=load("./chunk-4GQUMDZD.js");var import_chunk_BG33UFLP=load("./chunk-BG33UFLP.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_WZATSA2X=load("./chunk-WZATSA2X.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_YWT4S4VF=load("./chunk-YWT4S4VF.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_D67XVZNW=load("./chunk-D67XVZNW.js");var import_chunk_35TRZJLG=load("./chunk-35TRZJLG.js");var import_chunk_IDC76GR5=load(
 "./chunk-IDC76GR5.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_HPS4WFBD=load("./chunk-HPS4WFBD.js");var import_chunk_5Z3IZCRM=load(
@@ -7748,7 +7748,7 @@ then(({views})=>end(views[0]),reject)}))}
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful};async function lookNow(context,kind,input,place){const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_SVGD42JJ.attempt)(kind,read.input,start,{place:{
+onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_4GQUMDZD.attempt)(kind,read.input,start,{place:{
 root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_IYTRN2OE.callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.
 signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.
 evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.

@@ -163,3 +163,13 @@ test('what an earlier worker told of the same standstill is not told again', () 
     ],
   );
 });
+
+test('a tool that is started in a standstill slept only since then, and does not wake for the same standstill again', () => {
+  const judged = judge([nothing, nothing, nothing, nothing, ...Array.from({ length: 7 }, () => toolSleeps)]);
+  assert.deepEqual(
+    judged.map(({ wakes }) => wakes),
+    [false, true, ...Array.from({ length: 9 }, () => false)],
+  );
+  assert.deepEqual([judged[5]?.note.word, judged[5]?.fingerprint], ['waiting', null]);
+  assert.match(judged.at(-1)?.note.reason ?? '', /asleep for 35m/);
+});

@@ -76,7 +76,8 @@ export function judgeLiveness(before: LivenessMemory, seen: LivenessSeen): Liven
   // Of a part of the time only, it says nothing about the rest.
   const isWhole = !isGap && activity.spanMs >= everyMs / 2;
   const count = !isWhole ? (isGap ? 0 : before.count) : kind === before.kind ? before.count + 1 : 1;
-  const asleep = isAtWork(seen) ? 0 : before.asleepMs + activity.spanMs;
+  // What was not there in this observation cannot have slept in it.
+  const asleep = isAtWork(seen) || activity.descendants === 0 ? 0 : before.asleepMs + activity.spanMs;
   const memory: LivenessMemory = {
     ...before,
     kind: isWhole || isGap ? kind : before.kind,
@@ -87,7 +88,9 @@ export function judgeLiveness(before: LivenessMemory, seen: LivenessSeen): Liven
   const word = count < livenessObservations ? 'unknown' : wordOf(kind);
   const cause = causeOf(word, memory, seen);
   const reason = reasonOf(word, kind, memory, seen, cause !== null);
-  const wakes = cause !== null && !before.told.includes(cause);
+  // One standstill wakes once; only that what it waited for has ended is worse than what was told.
+  const wakes =
+    cause !== null && !before.told.some((earlier) => earlier === cause || earlier === `dead_wait@${seen.bytes}`);
   if (cause !== null) memory.told = [...new Set([...before.told, cause])];
   const isOther = word !== 'unknown' && word !== before.word;
   if (isOther) memory.word = word;
