@@ -4,6 +4,7 @@
  * our own may hold after an agent wrote into it is hostile-record.test.ts.
  */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -47,6 +48,44 @@ test('a state folder that a cloned repository brings along is refused by every c
   }
   mkdirSync(join(clone, 'below'));
   await refuse(workspace, someCommands(id), /git tracks files in it/, { cwd: join(clone, 'below') });
+});
+
+test('a pipe or a device in the place of git files holds nobody up: nothing new is started, and what is there can be read and ended', async (t) => {
+  const workspace = makeWorkspace(t);
+  const id = await makeJob(workspace);
+  workspace.write('tracked', 'x');
+  workspace.git('add', 'tracked');
+  for (const place of ['index', 'config']) {
+    const file = workspace.path('.git', place);
+    const whole = readFileSync(file);
+    for (const odd of ['pipe', 'device']) {
+      rmSync(file);
+      if (odd === 'pipe') execFileSync('mkfifo', [file]);
+      else symlinkSync('/dev/zero', file);
+      const launches = [
+        ['run', '--', 'touch', '../ran'],
+        ['restart', id],
+        ['timer', 'in', '1h'],
+      ];
+      await refuse(workspace, launches, /whether git tracks files in it cannot be told \(.*no regular file\)/);
+      for (const words of [['status'], ['observe', id], ['wait', id], ['result', id], ['idle-check'], ['reconcile']]) {
+        const { code, stderr } = await run(workspace, words);
+        assert.equal(code, 0, `${words}: ${stderr}`);
+      }
+      assert.equal((await run(workspace, ['hook', 'claude', 'Stop'], { input: '{}' })).code, 0);
+    }
+    rmSync(file);
+    writeFileSync(file, whole);
+  }
+  // Nothing is made where there was nothing.
+  rmSync(workspace.path('.git/index'));
+  execFileSync('mkfifo', [workspace.path('.git/index')]);
+  rmSync(workspace.path('.job-state'), { recursive: true });
+  await refuse(workspace, [['run', '--', 'touch', '../ran']], /cannot be told/);
+  // A pipe as `.git` is no worktree.
+  rmSync(workspace.path('.git'), { recursive: true });
+  execFileSync('mkfifo', [workspace.path('.git')]);
+  assert.equal((await run(workspace, ['status'])).code, 0);
 });
 
 test('one tracked file, also a deleted or only staged one, is enough to refuse the folder', async (t) => {

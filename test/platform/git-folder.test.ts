@@ -1,10 +1,27 @@
 // Whether git tracks anything below a folder, asked of indexes that a real git wrote.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { findWorktree, tracksAnything } from '../../companion/src/platform/git-folder.ts';
+import { findWorktree, trackingOf } from '../../companion/src/platform/git-folder.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
+
+/** What can be read must leave no doubt. */
+function tracksAnything(folder: string): boolean {
+  const { isTracked, doubt } = trackingOf(folder);
+  assert.equal(doubt, undefined);
+  return isTracked;
+}
 
 /** A repository that tracks these files, in an index of this version. */
 function makeRepository(t: TestContext, files: readonly string[], version: number): Workspace {
@@ -167,4 +184,68 @@ test('a .git that is a link to a git folder or to a file that names one makes a 
   unlinkSync(workspace.path('.git'));
   symlinkSync('../nowhere', workspace.path('.git'));
   assert.equal(findWorktree(workspace.dir), undefined);
+});
+
+test('what is no regular file in the place of git files is never opened, and leaves a doubt', (t) => {
+  const places = ['index', 'config'];
+  for (const place of places) {
+    const workspace = makeRepository(t, ['a'], 2);
+    const file = workspace.path('.git', place);
+    const look = () => trackingOf(workspace.path('.job-state'));
+    const whole = readFileSync(file);
+    unlinkSync(file);
+    execFileSync('mkfifo', [file]);
+    assert.match(look().doubt ?? '', new RegExp(`/\\.git/${place} is no regular file$`));
+    for (const device of ['/dev/zero', '/dev/tty', '/proc/self/fd']) {
+      unlinkSync(file);
+      symlinkSync(device, file);
+      assert.match(look().doubt ?? '', new RegExp(`/\\.git/${place} is no regular file$`), device);
+    }
+    unlinkSync(file);
+    symlinkSync(file, file);
+    assert.match(look().doubt ?? '', /cannot be read \(ELOOP\)/);
+    unlinkSync(file);
+    writeFileSync(join(workspace.base, 'moved'), whole);
+    symlinkSync(join(workspace.base, 'moved'), file);
+    assert.deepEqual(look(), { isTracked: false });
+  }
+});
+
+test('a link in the place of the index is followed, as by git', (t) => {
+  const workspace = makeRepository(t, ['.job-state/meta.json'], 2);
+  renameSync(workspace.path('.git', 'index'), join(workspace.base, 'moved'));
+  symlinkSync(join(workspace.base, 'moved'), workspace.path('.git', 'index'));
+  assert.equal(tracksAnything(workspace.path('.job-state')), true);
+});
+
+for (const version of [2, 4]) {
+  test(`an index of version ${version} that is larger than a piece is read to its end`, (t) => {
+    const workspace = makeWorkspace(t);
+    const hash = workspace.git('hash-object', '-w', '--stdin', '-t', 'blob').trim();
+    const names = [
+      ...Array.from({ length: 9000 }, (_, n) => `src/${'d'.repeat(1 + (n % 90))}/file-${n}`),
+      'zz/state/meta.json',
+    ];
+    const lines = names.map((name) => `100644 ${hash}\t${name}\n`).join('');
+    execFileSync('git', ['update-index', '--index-info'], { cwd: workspace.dir, env: workspace.env, input: lines });
+    workspace.git('update-index', '--index-version', String(version));
+    assert.ok(readFileSync(workspace.path('.git', 'index')).length > 256 * 1024);
+    for (const name of names) mkdirSync(workspace.path(name, '..'), { recursive: true });
+    assert.equal(tracksAnything(workspace.path('zz/state')), true);
+    for (const folder of ['zz/other', 'zz/stat', 'src/none', '.job-state', 'zzz'])
+      assert.equal(tracksAnything(workspace.path(folder)), false, folder);
+    for (const name of names.filter((_, n) => n % 300 === 0))
+      assert.equal(tracksAnything(workspace.path(name)), true, name);
+  });
+}
+
+test('an index without an end, or with a name without an end, is given up and leaves a doubt', (t) => {
+  const workspace = makeRepository(t, ['a'], 2);
+  const file = workspace.path('.git', 'index');
+  const head = Buffer.from('DIRC\0\0\0\x02\xff\xff\xff\xff', 'latin1');
+  writeFileSync(file, head);
+  truncateSync(file, 2 ** 40);
+  assert.match(trackingOf(workspace.path('.job-state')).doubt ?? '', /too large to be looked through/);
+  writeFileSync(file, Buffer.concat([head, Buffer.alloc(2 ** 20, 'a')]));
+  assert.match(trackingOf(workspace.path('.job-state')).doubt ?? '', /a name that is too long/);
 });

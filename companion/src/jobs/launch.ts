@@ -38,7 +38,7 @@ export interface Launched {
 }
 
 export async function launch(root: StateRoot, request: JobRequest): Promise<Launched> {
-  if (!checkRoot(root.folder)) requirePlace(root.folder);
+  if (!checkRoot(root.folder, 'launch')) requirePlace(root.folder);
   const stamp = makeStamp(request.verb);
   // Refused before anything is made, and asked of git before anybody is kept waiting.
   const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);

@@ -2,6 +2,7 @@
 // so it is used only when it is ours in every respect; otherwise the command ends with 1 and nothing is done through it.
 import path from 'node:path';
 import { errnoOf, FaultError } from '../core/errors.ts';
+import { plainText } from '../core/excerpt.ts';
 import { isoNow } from '../platform/clock.ts';
 import { createFolder, readJson, writeFile, writeJson } from '../platform/files.ts';
 import {
@@ -14,7 +15,7 @@ import {
   removeTree,
   writeFault,
 } from '../platform/folders.ts';
-import { findWorktree, tracksAnything } from '../platform/git-folder.ts';
+import { findWorktree, trackingOf } from '../platform/git-folder.ts';
 import { rootPaths, type StateRoot } from './layout.ts';
 
 const folderName = '.job-state';
@@ -41,8 +42,11 @@ export function locateRoot(given: {
   }
 }
 
-/** Refuse a folder that is not ours. Returns false when there is none yet. */
-export function checkRoot(folder: string): boolean {
+/**
+ * Refuse a folder that is not ours. Returns false when there is none yet. Where git's files cannot be read, nothing new is started (`launch`),
+ * and what is there already can be looked at and ended.
+ */
+export function checkRoot(folder: string, use: 'read' | 'launch' = 'read'): boolean {
   const facts = lookAt(folder);
   if (!facts) return false;
   if (facts.kind === 'link') throw unusable(folder, 'it is a symbolic link');
@@ -64,14 +68,20 @@ export function checkRoot(folder: string): boolean {
   if (typeof meta.value.schema !== 'number' || meta.value.schema > 1) {
     throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
   }
-  if (tracksAnything(folder))
-    throw unusable(folder, 'git tracks files in it, so a repository may have brought it along');
+  requireUntracked(folder, use);
   for (const name of ['active', 'jobs', 'once', 'slots', 'lock']) {
     const inner = factsOf(path.join(folder, name));
     if (inner && (inner.kind !== 'folder' || inner.uid !== userId()))
       throw unusable(folder, `its ${name} is no folder of ours`);
   }
   return true;
+}
+
+function requireUntracked(folder: string, use: 'read' | 'launch'): void {
+  const { isTracked, doubt } = trackingOf(folder);
+  if (isTracked) throw unusable(folder, 'git tracks files in it, so a repository may have brought it along');
+  if (doubt !== undefined && use === 'launch')
+    throw unusable(folder, `whether git tracks files in it cannot be told (${plainText(doubt)})`);
 }
 
 /** Could the folder be made? Asked before anything else is made. */
@@ -81,18 +91,20 @@ export function requirePlace(folder: string): void {
   if (!isFolder(parent)) throw unusable(folder, `there is no folder ${parent}`);
   const fault = writeFault(parent);
   if (fault !== undefined) throw unusable(folder, `${parent} is not writable (${fault})`);
+  requireUntracked(folder, 'launch');
 }
 
 /** Make the folder when there is none, and prove that it can be written. */
 export function ensureRoot(folder: string): void {
   const fresh = `${folder}.new-${process.pid}`;
   try {
-    if (checkRoot(folder) || exists(folder)) {
+    if (checkRoot(folder, 'launch') || exists(folder)) {
       const fault = writeFault(folder);
       if (fault !== undefined) throw unusable(folder, `it is not writable (${fault})`);
       fill(folder);
       return;
     }
+    requireUntracked(folder, 'launch');
     createFolder(fresh);
     fill(fresh);
     // Twenty launchers at once: one rename wins, the others take what is there.
