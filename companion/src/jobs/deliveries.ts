@@ -39,7 +39,7 @@ export async function deliveriesOf(view: View): Promise<Deliveries> {
 async function faultOfNotifier(view: View): Promise<string | null> {
   if (view.seen.worker === 'unknown') return 'its worker cannot be seen from here';
   if (view.seen.worker !== 'alive') return 'its worker is gone';
-  if (findStopped(view)) return 'its worker is stopped';
+  if (findStopped(view)?.cause === 'worker_stopped') return 'its worker is stopped';
   // A changed spec could name another program; the worker goes by the one that it was started with.
   return (await isOurs(view)) ? null : 'its record is not the one that was written at launch';
 }

@@ -19,7 +19,13 @@ export interface HealthSeen {
 }
 
 /** Names the cause of a `monitor_attention`: the same cause, the same word. */
-export type MonitorCause = 'worker_gone' | 'worker_stopped' | 'lease_stale' | 'checkpoint_missing' | 'end_unstored';
+export type MonitorCause =
+  | 'worker_gone'
+  | 'worker_stopped'
+  | 'shim_stopped'
+  | 'lease_stale'
+  | 'checkpoint_missing'
+  | 'end_unstored';
 
 export function healthOf(view: View, condition: Condition): HealthSeen {
   const monitor = monitorAttention(view, condition);
@@ -41,6 +47,7 @@ export function monitorAttention(
   switch (condition) {
     case 'unclaimed':
     case 'orphaned':
+      // A wait brings a new worker, and that one sees to the shim.
       return { cause: 'worker_gone', reason: goneWords(view, condition) };
     case 'armed':
       // Only with a notifier it has one; the instant itself needs nobody.
@@ -56,7 +63,7 @@ export function monitorAttention(
       return { cause: 'end_unstored', reason: unstoredWords(view) };
     case 'supervised':
     case 'unseen':
-      return stoppedWorker(view) ?? staleLease(view) ?? missingCheckpoint(view);
+      return stoppedMember(view) ?? staleLease(view) ?? missingCheckpoint(view);
     default:
       return undefined;
   }
@@ -79,22 +86,45 @@ function unstoredWords({ spec }: View): string {
     : 'it is over, and its end could not be stored from here';
 }
 
-/** Seen at once: a stopped worker keeps its identity and would look alive until its lease is stale. */
-function stoppedWorker(view: View): { cause: MonitorCause; reason: string } | undefined {
+/** Seen at once: a stopped worker keeps its identity and would look alive until its lease is stale; a stopped shim never tells an end. */
+function stoppedMember(view: View): { cause: MonitorCause; reason: string } | undefined {
   const stopped = findStopped(view);
   if (!stopped) return undefined;
+  const goesOn = `it goes on after: ${continueCommand(view)}`;
+  if (stopped.cause === 'shim_stopped')
+    return {
+      cause: stopped.cause,
+      reason: `the shim is stopped (SIGSTOP?), the end of its command is not seen; ${goesOn}`,
+    };
   const rest = view.spec?.kind === 'watch' ? 'nobody looks at the condition' : 'the command itself may run on';
-  const reason = `the worker is stopped (SIGSTOP?), ${rest}; it goes on after: kill -CONT ${stopped.pid}`;
-  return { cause: 'worker_stopped', reason };
+  return { cause: stopped.cause, reason: `the worker is stopped (SIGSTOP?), ${rest}; ${goesOn}` };
 }
 
-/** The worker, when it is stopped: one look at the process table, cheap enough to be taken often. */
-export function findStopped({ spec, worker, launch }: View): Identity | undefined {
+export interface Stopped {
+  cause: 'worker_stopped' | 'shim_stopped';
+  who: Identity;
+}
+
+/** The worker or the shim, when it is stopped: two looks at the process table, cheap enough to be taken often. */
+export function findStopped(view: View): Stopped | undefined {
+  const { spec, worker, launch, shim } = view;
   const engine = findEngine(spec?.engine ?? 'local') ?? defaultEngine;
   const [first, second] = [worker?.worker, launch?.worker];
-  if (first && engine.isStopped(first)) return first;
+  if (first && engine.isStopped(first)) return { cause: 'worker_stopped', who: first };
   const isOther = second && !(first && sameIdentity(first, second));
-  return isOther && engine.isStopped(second) ? second : undefined;
+  if (isOther && engine.isStopped(second)) return { cause: 'worker_stopped', who: second };
+  return shim && !isEnded(view.state) && engine.isStopped(shim) ? { cause: 'shim_stopped', who: shim } : undefined;
+}
+
+/** Lets go on whoever is stopped; with the shim also its command, when somebody stopped the whole job. */
+export function continueCommand(view: View): string | undefined {
+  const stopped = findStopped(view);
+  if (!stopped) return undefined;
+  const engine = findEngine(view.spec?.engine ?? 'local') ?? defaultEngine;
+  const { shim, child } = view;
+  const isShimToo = shim !== null && engine.isStopped(shim);
+  const others = isShimToo ? [shim, child].filter((one) => one !== null && engine.isStopped(one)) : [];
+  return `kill -CONT ${[...new Set([stopped.who, ...others].map((one) => one?.pid))].join(' ')}`;
 }
 
 function staleLease({ leaseAgeMs }: View): { cause: MonitorCause; reason: string } | undefined {

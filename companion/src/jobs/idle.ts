@@ -8,7 +8,7 @@ import { boundOf } from './bound.ts';
 import { heardSeq } from './collected.ts';
 import { mendedByWait } from './deliveries.ts';
 import { pastExpectation } from './expectation.ts';
-import { findStopped } from './health-seen.ts';
+import { continueCommand } from './health-seen.ts';
 import { dueOf, type IdleSeen, type LiveJob, lookForIdle } from './idle-seen.ts';
 import { nextCommand, nextCommands } from './next-commands.ts';
 import type { Waiter } from './waiters.ts';
@@ -169,8 +169,7 @@ function commandsFor(
   const isMended =
     isOpen && deliveries.waiters.length === 0 && trouble !== null && mendedByWait.includes(trouble.cause);
   if (!missing.includes('attention') || isMended) return { next, mend: null };
-  const stopped = findStopped(view);
-  return { next, mend: stopped ? `kill -CONT ${stopped.pid}` : nextCommands.doctor(view.id, option) };
+  return { next, mend: continueCommand(view) ?? nextCommands.doctor(view.id, option) };
 }
 
 /** Is it something that a wait arms? */

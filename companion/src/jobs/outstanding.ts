@@ -68,7 +68,7 @@ export function leftOf({ spec, state, turn }: View): number | null {
 }
 
 function workerWord(view: View): WorkerWord {
-  if (findStopped(view)) return 'stopped';
+  if (findStopped(view)?.cause === 'worker_stopped') return 'stopped';
   const { worker } = view.seen;
   if (worker === 'alive') return 'alive';
   if (worker === 'unknown') return 'unseen';

@@ -10,6 +10,7 @@ import { specAtTurn } from './bound.ts';
 import { finishStored } from './conclude.ts';
 import { concludeAsked } from './conclude-asked.ts';
 import { mayAct } from './may-act.ts';
+import { endShim } from './shim-end.ts';
 import { concludeTimer } from './timer-end.ts';
 import { treeOf } from './tree.ts';
 import { type Condition, conditionOf, inspect, type View } from './view.ts';
@@ -62,6 +63,7 @@ async function settle(view: View): Promise<void> {
   const ended = isOver
     ? nothing
     : await terminate(tree, { graceMs: condition === 'over' ? drainMs : orphanGraceMs, settleMs: killSettleMs });
+  await endShim(view.shim, view.spec.mark);
   removeCgroup(view.worker?.cgroup ?? findCgroup(view.id), view.id);
   // A watch whose worker was killed after its verdict and before its end.
   const stored = view.spec.watch ? await storedVerdict(view.paths, view.id) : undefined;

@@ -66,9 +66,11 @@ export class WakeWatch {
     this.stop = undefined;
   }
 
-  /** A cheap look whether the next whole one would say something else: was the worker stopped, or continued? */
+  /** A cheap look whether the next whole one would say something else: was the worker or the shim stopped, or continued? */
   isHealthChanged(view: View): boolean {
-    return this.isForHealth && (findStopped(view) !== undefined) !== (this.known === 'worker_stopped');
+    if (!this.isForHealth) return false;
+    const known = this.known === 'worker_stopped' || this.known === 'shim_stopped' ? this.known : undefined;
+    return findStopped(view)?.cause !== known;
   }
 
   /** What its worker wrote. */

@@ -6,9 +6,10 @@ import { drainMs, killSettleMs } from '../core/limits.ts';
 import type { EndReason } from '../core/outcome.ts';
 import { concludeAsked } from '../jobs/conclude-asked.ts';
 import { startedAt } from '../jobs/end-state.ts';
+import { endShim, keepShimGoing } from '../jobs/shim-end.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { removeCgroup } from '../platform/cgroup.ts';
-import { isoNow, monotonicMs, sleep } from '../platform/clock.ts';
+import { isoNow, monotonicMs } from '../platform/clock.ts';
 import { uncarriableNames } from '../platform/env.ts';
 import { writeJson } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
@@ -78,6 +79,7 @@ async function end(claim: Claim, progress: Progress, parts: Ending): Promise<voi
 
   if (reason === 'state_vanished') {
     await terminate(treeOf(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    await endShim(child.shim, spec.mark);
     removeCgroup(claim.cgroup, spec.id);
     return;
   }
@@ -156,15 +158,15 @@ async function stopTree(claim: Claim, child: Child, progress: Progress, due: Due
   const { reason, detail } = due;
   if (reason === 'canceled') progress.note('cancel_requested', { request: readCancel(paths) ?? null });
   progress.step('stop_asked', 'stopping', { reason, ...(detail === undefined ? {} : { seen: detail }) });
-  const report = await terminate(treeOf(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-  // The shim writes exit.json as soon as its child is gone.
-  const until = monotonicMs() + killSettleMs;
-  let isGone = false;
-  void child.ended.then(() => {
-    isGone = true;
-  });
-  while (!isGone && report.survivors.length === 0 && monotonicMs() < until) await sleep(5);
-  return report;
+  const release = keepShimGoing(() => ({ mark: spec.mark, ...child }));
+  try {
+    const report = await terminate(treeOf(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    // The shim writes exit.json as soon as its child is gone.
+    await endShim(child.shim, spec.mark);
+    return report;
+  } finally {
+    release();
+  }
 }
 
 /** What the child left behind. The shim is gone by now, so nothing of its session is spared. */

@@ -1,9 +1,10 @@
 // The time between the start of the child and its end: what is looked at meanwhile, and the reasons to stop it. Whoever comes first - the
 // end of the shim, the hard limit, a reason of due.ts - decides.
 import { type EndReason, parseReason } from '../core/outcome.ts';
+import { reviveShim, type ShimPair } from '../jobs/shim-end.ts';
 import { neighbourWarnings } from '../jobs/writers.ts';
 import { atMonotonic } from '../platform/clock.ts';
-import { readExit, readReason } from '../store/records.ts';
+import { readExit, readMark, readReason } from '../store/records.ts';
 import type { Agent } from './agent.ts';
 import type { Child } from './child.ts';
 import type { Claim } from './claim.ts';
@@ -14,6 +15,9 @@ import type { Judging } from './judging.ts';
 import type { Progress } from './progress.ts';
 import { claimReason } from './stop.ts';
 import { makeTicker } from './ticker.ts';
+
+/** A shim that goes on needs some milliseconds for its last word. */
+const reviveMs = 2000;
 
 /** Until the shim is gone or somebody has a reason to stop it. */
 export async function untilEnd(
@@ -31,10 +35,23 @@ export async function untilEnd(
       // An earlier worker has begun to end the tree: go on with that.
       const told = readExit(paths) ? undefined : parseReason(readReason(paths));
       if (told !== undefined) resolve({ reason: told });
+      // The mark of a child whose shim was slow may have come since.
+      const pair = (): ShimPair => ({
+        mark: spec.mark,
+        shim: child.shim,
+        child: child.child ?? readMark(paths.childMark, claim.self) ?? null,
+      });
       let hasStopped = false;
       const stop = (wanted: EndReason, detail?: string): void => {
         if (hasStopped) return;
         hasStopped = true;
+        // Its command had ended before: then that is the end of it, as soon as the shim has said so.
+        if (wanted !== 'state_vanished' && reviveShim(pair())) {
+          const late = setTimeout(() => end(wanted, detail), reviveMs);
+          releases.push(() => clearTimeout(late));
+        } else end(wanted, detail);
+      };
+      const end = (wanted: EndReason, detail?: string): void => {
         const reason = wanted === 'state_vanished' ? wanted : claimReason(claim, wanted);
         if (reason !== undefined) resolve(reason === wanted && detail !== undefined ? { reason, detail } : { reason });
       };
@@ -48,6 +65,7 @@ export async function untilEnd(
         follower.tick();
         tellNewNeighbours(claim, progress);
         handback.look();
+        reviveShim(pair());
         const due = findDue();
         if (due) stop(due.reason, due.detail);
       };
