@@ -89,7 +89,7 @@ test('the lanes as Markdown: nine cells in each row, the next command exact, a l
   assert.deepEqual([row[3], row[4], row[5], row[7]], ['run', 'failed (exit\\_nonzero)', '-', '-']);
   assert.match(row[8] ?? '', new RegExp(`^\`.* result ${failed}\`$`));
   const live = rowOf(held.id);
-  assert.deepEqual([live[2], live[4], live[5]], ['long', 'running', 'unknown']);
+  assert.deepEqual([live[2], live[4], live[5]], ['long', 'running', 'not judged yet']);
   assert.match(live[7] ?? '', /^23h59m/);
   assert.match(live[8] ?? '', new RegExp(` wait ${held.id} `));
   assert.match(rowOf(timer)[7] ?? '', /^due in 19m/);

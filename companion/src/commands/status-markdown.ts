@@ -10,6 +10,7 @@ import { leftOf, outstanding } from '../jobs/outstanding.ts';
 import { conditionOf, isEnded, type View } from '../jobs/view.ts';
 import { isoNow, localOf, nowMs } from '../platform/clock.ts';
 import type { StateRoot } from '../store/layout.ts';
+import { healthWord } from './status-table.ts';
 
 const head = ['id', 'owner', 'label', 'kind', 'state', 'health', 'age', 'limit left', 'next command'];
 
@@ -30,7 +31,7 @@ function rowOf(view: View, root: StateRoot): string[] {
     cell(spec?.label),
     spec?.kind ?? '-',
     state.error ? `${state.state} (${cell(state.error.code)})` : state.state,
-    isOver ? '-' : healthOf(view, conditionOf(view)).health,
+    isOver ? '-' : healthWord(healthOf(view, conditionOf(view)).health),
     age === null ? '-' : `${formatAge(age)}${isOver ? ' ago' : ''}`,
     left === null
       ? '-'
@@ -41,7 +42,7 @@ function rowOf(view: View, root: StateRoot): string[] {
 
 /** An ended job whose result was read needs none. */
 function nextOf(view: View, root: StateRoot): string {
-  if (!isEnded(view.state) || view.damage !== null) return code(outstanding(view, null, root.option).next);
+  if (!isEnded(view.state) || view.damage !== null) return code(outstanding(view, {}, root.option).next);
   return isCollected(view) ? '-' : code(nextCommands.result(view.id, root.option));
 }
 

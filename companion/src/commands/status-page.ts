@@ -2,6 +2,7 @@
 // the events of its stream.
 import { formatDuration } from '../core/duration.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
+import type { Health } from '../core/job.ts';
 import { failedNotice } from '../jobs/notice-seen.ts';
 import { observation } from '../jobs/observation.ts';
 import { progressOf } from '../jobs/progress-seen.ts';
@@ -14,7 +15,7 @@ import type { StateRoot } from '../store/layout.ts';
 import { readLogTail } from '../store/output-log.ts';
 import { hasQueue } from '../store/turn.ts';
 import { handbackLine, progressLine, queueLine, watchLine } from './standing-lines.ts';
-import { endedOf, ownerOf, timeOf } from './status-table.ts';
+import { endedOf, healthWord, ownerOf, timeOf } from './status-table.ts';
 import { whatOf } from './status-what.ts';
 
 export function pageOf(view: View, root: StateRoot): string {
@@ -24,7 +25,7 @@ export function pageOf(view: View, root: StateRoot): string {
 function factsOf(view: View, root: StateRoot): string {
   const { state, spec } = view;
   const seen = observation(view, { afterSeq: null, root }) as {
-    health: string;
+    health: Health;
     reason?: string;
     next: Record<string, string>;
   };
@@ -32,7 +33,7 @@ function factsOf(view: View, root: StateRoot): string {
   const lines: [string, string | null][] = [
     ['id', view.id],
     ['state', state.state],
-    ['health', isEnded(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ''}`],
+    ['health', isEnded(state) ? null : `${healthWord(seen.health)}${seen.reason ? ` (${seen.reason})` : ''}`],
     ['queue', queueLine(view)],
     ['on stall', onStallOf(view, seen.health)],
     ['progress', isEnded(state) ? null : progressLine(view)],

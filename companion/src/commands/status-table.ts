@@ -1,6 +1,7 @@
 // The table of `status`. What does not fit the terminal goes column by column; what the job is about stays.
 import { formatAge, formatDuration } from '../core/duration.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
+import type { Health } from '../core/job.ts';
 import { ageOf } from '../core/recorded-time.ts';
 import { healthOf } from '../jobs/health-seen.ts';
 import { staffFacts } from '../jobs/staff-facts.ts';
@@ -62,6 +63,11 @@ function cellsOf(view: View, barWidth: number): Cells {
 
 function paint(line: string, view: View | undefined, color: Paint): string {
   return view ? line.replace(` ${view.state.state}`, (word) => color(view.state.state, word)) : line;
+}
+
+/** For people: nobody has judged it is no trouble. */
+export function healthWord(health: Health): string {
+  return health === 'unknown' ? 'not judged yet' : health;
 }
 
 /** How long it took, or has been there. */

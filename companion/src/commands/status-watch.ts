@@ -10,12 +10,12 @@ import { variables } from '../platform/env.ts';
 import { exists } from '../platform/folders.ts';
 import { endBySignal, onContinue, onInterrupt } from '../platform/interrupt.ts';
 import { listActive } from '../store/catalog.ts';
-import { jobPaths } from '../store/layout.ts';
+import { jobPaths, type StateRoot } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
 import { tableOf } from './status-table.ts';
 
 export interface Watching extends Choice {
-  root: string;
+  root: StateRoot;
   /** Only this job; null: all that live, and the recent ones. */
   id: string | null;
   recent: number;
@@ -45,11 +45,14 @@ export async function watchStatus(
       // What began and ended between two looks is seen only by looking at all once more.
       if (areEnded(views)) views = await jobs.again();
       // Its folder is gone: said as everywhere.
-      if (ask.id !== null && views.length === 0) inspect(ask.root, ask.id);
+      if (ask.id !== null && views.length === 0) inspect(ask.root.folder, ask.id);
       if (areEnded(views)) {
         screen?.clear();
         const width = screen?.size().columns ?? context.width;
-        const out = views.length === 0 ? `no jobs in ${ask.root}` : await tableOf(views, { width, isColored });
+        const out =
+          views.length === 0
+            ? (await import('./no-jobs.ts')).noJobs(ask.root, ask)
+            : await tableOf(views, { width, isColored });
         return { code: codeOf(ask, views), out: `${out}\n` };
       }
       screen?.draw(await pageOf(views, screen.size().columns - 1, isColored));
@@ -91,7 +94,8 @@ class Jobs {
 
   /** As `status` would show them now, and none that we have shown is missing for being older. */
   async again(): Promise<View[]> {
-    const { root, id, owner, kinds } = this.ask;
+    const { root: at, id, owner, kinds } = this.ask;
+    const root = at.folder;
     const recent = Math.max(this.ask.recent, this.known.size);
     const views = id === null ? await listViews(root, { recent, owner, kinds }) : await tryView(root, id);
     for (const view of views) this.known.set(view.id, view);
@@ -99,7 +103,8 @@ class Jobs {
   }
 
   async next(): Promise<View[]> {
-    const { root, id } = this.ask;
+    const { id } = this.ask;
+    const root = this.ask.root.folder;
     const fresh = id === null ? listActive(root).filter((one) => !this.known.has(one)) : [];
     for (const one of fresh) await this.look(one);
     for (const view of this.known.values()) if (!isEnded(view.state)) await this.look(view.id);
@@ -111,14 +116,14 @@ class Jobs {
   /** By the markers alone. */
   isSame(): boolean {
     const live = [...this.known.values()].filter((view) => !isEnded(view.state)).map((view) => view.id);
-    const active = new Set(listActive(this.ask.root));
+    const active = new Set(listActive(this.ask.root.folder));
     return (
       live.every((id) => active.has(id)) && (this.ask.id !== null || [...active].every((id) => this.known.has(id)))
     );
   }
 
   private async look(id: string): Promise<void> {
-    const [view] = await tryView(this.ask.root, id);
+    const [view] = await tryView(this.ask.root.folder, id);
     if (view) this.known.set(id, view);
     else this.known.delete(id);
   }

@@ -30,7 +30,10 @@ export const status: Command = {
       range: { default: recentDefault, min: 0, max: 10_000 },
       help: `how many finished jobs to show (default ${recentDefault})`,
     },
-    tree: { kind: 'flag', help: 'which job came from which: continued, restarted, or started by a job' },
+    tree: {
+      kind: 'flag',
+      help: 'which job came from which: continued, restarted, or started by a job (of --owner: also what its jobs started)',
+    },
     markdown: { kind: 'flag', help: 'as a table for a checkpoint file: state, health, limit left, next command' },
     watch: {
       kind: 'flag',
@@ -55,8 +58,13 @@ export const status: Command = {
     const isThere = checkRoot(root.folder);
     if (input.has('watch')) return watchIt(context, root, input, choice);
     if (input.words[0] !== undefined) return showOne(root, input.words[0], input.has('json'));
+    if (input.has('tree') && choice.owner !== null) {
+      const { whoseJobs } = await import('../jobs/whose.ts');
+      const whose = whoseJobs(root.folder, choice.owner);
+      choice.isMine = (spec) => whose(spec) !== 'other';
+    }
     const views = isThere ? await listViews(root.folder, { ...choice, recent: recentOf(input) }) : [];
-    return { code: exitCodes.done, ...(await shown(context, root, input, views)) };
+    return { code: exitCodes.done, ...(await shown(context, root, input, { views, choice })) };
   },
 };
 
@@ -93,15 +101,15 @@ async function shown(
   context: Context,
   root: StateRoot,
   input: Parsed,
-  views: View[],
+  { views, choice }: { views: View[]; choice: Choice },
 ): Promise<Pick<Reply, 'out' | 'json'>> {
   if (input.has('json')) {
     const { isoNow } = await import('../platform/clock.ts');
     const { rowDocument } = await import('./status-row.ts');
     return { json: { state_folder: root.folder, now: isoNow(), jobs: views.map(rowDocument) } };
   }
+  if (views.length === 0) return { out: `${(await import('./no-jobs.ts')).noJobs(root, choice)}\n` };
   if (input.has('markdown')) return { out: `${(await import('./status-markdown.ts')).lanesOf(views, root)}\n` };
-  if (views.length === 0) return { out: `no jobs in ${root.folder}\n` };
   if (input.has('tree'))
     return { out: `${await (await import('./status-tree.ts')).treeOf(root.folder, views, context.width)}\n` };
   const { tableOf } = await import('./status-table.ts');
@@ -125,7 +133,7 @@ async function watchIt(context: Context, root: StateRoot, input: Parsed, choice:
   const { watchStatus } = await import('./status-watch.ts');
   return watchStatus(context, {
     ...choice,
-    root: root.folder,
+    root,
     id: word === undefined ? null : findJob(root, word),
     recent: recentOf(input),
     everyMs: input.durationOrDefault('every'),

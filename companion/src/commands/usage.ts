@@ -13,7 +13,7 @@ export function renderHelp(command: Command): string {
   );
   const parts = [
     wrap(`${command.name} ${command.form}`, 76).join('\n    '),
-    `${command.summary}`,
+    wrap(command.summary, 80).join('\n'),
     ['Options:', ...options].join('\n'),
   ];
   if (command.notes)

@@ -4,21 +4,25 @@ import { formatAge, formatDuration } from '../core/duration.ts';
 import { wakePage as page } from '../core/limits.ts';
 import { nextCommand, nextCommands } from '../jobs/next-commands.ts';
 import type { OnWake } from '../jobs/on-wake.ts';
-import { cutToWidth, widthOf } from '../output/width.ts';
-import { wrap } from '../output/wrap.ts';
+import { cutToWidth } from '../output/width.ts';
+import { rowsOf as rows, wrap } from '../output/wrap.ts';
 import { isoOf, localOf } from '../platform/clock.ts';
 import type { StateRoot } from '../store/layout.ts';
+import { questionLines } from './wake-questions.ts';
 import { concernWords, firedWords, line, nextOfFired, standingWords, subjectWords } from './wake-words.ts';
 
 export function wakePage(seen: OnWake, root: StateRoot): string {
-  const head = [...clockLines(seen, root), ...restartLines(seen)];
-  const foot = footOf(seen, root, 0, 0);
+  const clock = [...clockLines(seen, root), ...restartLines(seen)];
+  const least = rowsOf(clock) + rowsOf(footOf(seen, root, { fired: 0, open: 0, named: 0 })) + headings + 2;
+  const questions = questionLines(seen.questions, Math.floor((page.rows - least) / 2));
+  const head = [...clock, ...questions];
+  const named = namedAtMost(seen, root, page.rows - least - rowsOf(questions) - kept);
   // The words that count what was left out take a row more than those that do not.
-  const room = page.rows - rowsOf(head) - rowsOf(foot) - headings - 2;
+  const room = page.rows - rowsOf(head) - rowsOf(footOf(seen, root, { fired: 0, open: 0, named })) - headings - 2;
   const open = seen.outstanding.map((one) => [
     cut(`  ${one.view.id}  ${subjectWords(one)}`),
-    ...wrap(standingWords(one), page.columns - 4).map((text) => cut(`    ${text}`)),
-    ...concernWords(one).map((why) => cut(`    ${why}`)),
+    ...below(standingWords(one)),
+    ...concernWords(one).flatMap(below),
     `    ${one.next}`,
   ]);
   const fired = seen.fired.map((one) => firedLines(one, seen.nowMs, root)).reverse();
@@ -31,12 +35,18 @@ export function wakePage(seen: OnWake, root: StateRoot): string {
     ...shownFired.flat(),
     open.length === 0 ? 'outstanding: nothing' : `outstanding (${open.length}):`,
     ...shownOpen.flat(),
-    ...footOf(seen, root, fired.length - shownFired.length, open.length - shownOpen.length),
+    ...footOf(seen, root, {
+      fired: fired.length - shownFired.length,
+      open: open.length - shownOpen.length,
+      named,
+    }),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 const headings = 2;
+/** Rows for one thing that is outstanding, however much else there is. */
+const kept = 6;
 
 function clockLines(seen: OnWake, root: StateRoot): string[] {
   const { nowMs, last, owner } = seen;
@@ -45,8 +55,8 @@ function clockLines(seen: OnWake, root: StateRoot): string[] {
     ? `what is true stands in ${root.folder}`
     : `nothing was ever started here: there is no ${root.folder}`;
   return [
-    `now ${isoOf(nowMs).slice(0, 19)}Z, local ${localOf(nowMs)}; ${ago}${owner === null ? '' : ' of this owner'}`,
-    cut(`${owner === null ? 'jobs of everybody' : `owner ${line(owner, 60)}`}; ${where}`),
+    ...wrap(`now ${isoOf(nowMs).slice(0, 19)}Z, local ${localOf(nowMs)}; ${ago}`, page.columns),
+    ...wrap(`${owner === null ? 'jobs of everybody' : `owner ${line(owner, 60)}`}; ${where}`, page.columns),
   ];
 }
 
@@ -64,7 +74,7 @@ function restartLines({ restarted, changes, lost, setBackMs, isBeyond }: OnWake)
     }),
     ...listed(lost, ({ id, code }) => `! ${id}: crashed, ${code}`),
   ];
-  return lines.filter((one) => one !== null).map(cut);
+  return lines.filter((one) => one !== null).flatMap((one) => wrap(one, page.columns));
 }
 
 function listed<T>(list: T[], words: (one: T) => string): string[] {
@@ -78,14 +88,26 @@ function firedLines(one: OnWake['fired'][number], nowMs: number, root: StateRoot
   const next = nextOfFired(one, root);
   return [
     cut(`  ${`${formatAge(nowMs - one.atMs)} ago`.padEnd(8)} ${one.id}  ${firedWords(one)}`),
-    ...(one.late === null
-      ? []
-      : [cut(`    ${one.late.kind === 'replaced' ? 'late' : one.late.kind}: ${one.late.words}`)]),
+    ...(one.late === null ? [] : below(`${one.late.kind === 'replaced' ? 'late' : one.late.kind}: ${one.late.words}`)),
+    ...(one.startedBy === null ? [] : below(`started by ${one.startedBy}`)),
     ...(next === null ? [] : [`    ${next}`]),
   ];
 }
 
-function footOf(seen: OnWake, root: StateRoot, fired: number, open: number): string[] {
+/** So many results can be named in these rows. */
+function namedAtMost({ uncollected }: OnWake, root: StateRoot, rowsLeft: number): number {
+  const commands = uncollected.slice(0, page.named).map((id) => [`    ${nextCommands.result(id, root.option)}`]);
+  return fit(commands, Math.max(rowsLeft, commands[0] ? rowsOf(commands[0]) : 0)).length;
+}
+
+/** How many that fired or are outstanding found no room, and how many unread results are named. */
+interface Left {
+  fired: number;
+  open: number;
+  named: number;
+}
+
+function footOf(seen: OnWake, root: StateRoot, { fired, open, named }: Left): string[] {
   const { owner, nextSeq, uncollected, older, isKept } = seen;
   const whose = owner === null ? [] : ['--owner', owner];
   const left = [
@@ -93,17 +115,22 @@ function footOf(seen: OnWake, root: StateRoot, fired: number, open: number): str
     open > 0 ? `${open} outstanding` : null,
     older > 0 ? `${older} older ones` : null,
   ].filter((one) => one !== null);
-  const unread = uncollected.length;
+  const unread = uncollected.slice(0, named);
+  const newest = uncollected.length > unread.length ? `; the newest ${unread.length}:` : '';
   return [
-    ...(unread === 0
+    ...(uncollected.length === 0
       ? []
       : [
-          `ended earlier and not read yet: ${unread}; the newest with`,
-          `    ${nextCommands.result(uncollected[0] as string, root.option)}`,
+          `ended earlier and not read yet: ${uncollected.length}${newest}`,
+          ...unread.map((id) => `    ${nextCommands.result(id, root.option)}`),
         ]),
     ...(left.length === 0
       ? []
       : [`left out: ${left.join(', ')}; see`, `    ${nextCommand(root.option, 'status', ...whose)}`]),
+    ...(seen.wait === null ? [] : ['one wait for all that nobody waits for:', `    ${seen.wait}`]),
+    ...(seen.outstanding.length === 0
+      ? []
+      : ['the last thing before going idle:', `    ${nextCommand(root.option, 'idle-check', ...whose)}`]),
     isKept || !seen.isThere ? 'next time:' : 'next time (where this look stood could not be stored: give the number):',
     `    ${nextCommand(root.option, 'reconcile', ...whose, '--since', String(nextSeq))}`,
   ];
@@ -120,7 +147,12 @@ function fit(entries: string[][], rows: number): string[][] {
 }
 
 function rowsOf(lines: readonly string[]): number {
-  return lines.reduce((sum, one) => sum + Math.max(1, Math.ceil(widthOf(one) / page.columns)), 0);
+  return rows(lines, page.columns);
+}
+
+/** A sentence below what it is about, broken at spaces; a word that is longer than a row is cut. */
+function below(text: string): string[] {
+  return wrap(text, page.columns - 4).map((part) => cut(`    ${part}`));
 }
 
 function cut(text: string): string {

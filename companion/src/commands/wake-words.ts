@@ -8,6 +8,7 @@ import { quoteWords } from '../core/shell-words.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import type { OnWake } from '../jobs/on-wake.ts';
 import type { Outstanding } from '../jobs/outstanding.ts';
+import type { Question } from '../jobs/questions.ts';
 import { dueWords } from '../jobs/timer-facts.ts';
 import type { StateRoot } from '../store/layout.ts';
 import { whatOf } from './status-what.ts';
@@ -24,7 +25,7 @@ export function firedWords(fired: Fired): string {
     word,
     state.exit_code === null || state.exit_code === 0 ? null : `exit ${state.exit_code}`,
     state.duration_ms === null || spec?.timer ? null : `took ${formatDuration(state.duration_ms)}`,
-    state.warnings.length === 0 ? null : `${state.warnings.length} warnings`,
+    state.warnings.length === 0 ? null : counted(state.warnings.length, 'warning'),
   ];
   return `${facts.filter((one) => one !== null).join(', ')}: ${line(whatOf(fired.view), 120)}`;
 }
@@ -79,19 +80,39 @@ export function standingWords(one: Outstanding): string {
   const facts = [
     one.condition === 'damaged' ? 'damaged' : view.state.state,
     queue === null ? null : queueWords(queue),
-    timer ? `due ${dueWords(timer).split(', ').at(-1)}` : queue ? null : health.health,
+    timer ? `due ${dueWords(timer).split(', ').at(-1)}` : queue || health.health === 'unknown' ? null : health.health,
     `${formatAge(one.ageMs)} old`,
     leftMs === null || timer ? null : `${formatDuration(whole(leftMs))} left`,
     worker === 'not needed' ? null : `worker ${worker}`,
     lastEventMs === null ? null : `last event ${formatAge(lastEventMs)} ago`,
-    one.isAwaited ? 'a wait holds it' : null,
+    heldWords(one),
+    one.startedBy === null ? null : `started by ${one.startedBy}`,
   ];
   return facts.filter((fact) => fact !== null).join(', ');
+}
+
+function heldWords({ isAwaited, isBelow }: Outstanding): string {
+  if (isAwaited) return 'a wait holds it';
+  return isBelow ? 'its starter is there for it' : 'nobody waits';
 }
 
 function queueWords({ place, behind }: NonNullable<Outstanding['queue']>): string {
   const first = behind[0] === undefined ? '' : ` behind ${behind[0]}`;
   return `place ${place ?? 'unknown'}${first}${behind.length > 1 ? ` and ${behind.length - 1} more` : ''}`;
+}
+
+/** `question open: DIR/01-q.md, answer into DIR/01-answer-q.md`. */
+export function questionWords({ file, isMissing, answer, trouble }: Question): string {
+  if (trouble !== null) return `its questions cannot be seen: hand-back folder ${line(trouble, 400)}`;
+  const where = answer === null ? 'answer in the next task' : `answer into ${answer}`;
+  return plainText(
+    `question open: ${file ?? 'in its final answer'}${isMissing ? ' (no such file)' : ''}, ${where}`,
+  ).replace(/\s/g, ' ');
+}
+
+/** `1 warning`, `2 warnings`. */
+function counted(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
 /** Why somebody should look; none for a job that is as it should be. */

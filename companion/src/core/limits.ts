@@ -153,7 +153,7 @@ export const backstopMs = 31 * day;
 export const waiterFiles = 1000;
 /** `reconcile`: finished jobs that it looks into; its page and its document. */
 export const wakeJobs = 200;
-export const wakePage = { rows: 40, columns: 80 } as const;
+export const wakePage = { rows: 40, columns: 80, named: 5, ids: 8 } as const;
 export const wakeBytes = 16 * kib;
 /** An event may reach the disk so long after the instant that it names. */
 export const wakeLagMs = 2 * second;

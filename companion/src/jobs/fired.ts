@@ -33,6 +33,8 @@ export interface Told {
   changes: WorkerChange[];
   /** Of the newest event, whatever it is. */
   newestMs: number | null;
+  /** Of the newest file that was handed back, told before or not: a wait that begins behind it is not woken by it again. */
+  handbackSeq: number | null;
 }
 
 /** Of one kind of one job so many are named. */
@@ -45,12 +47,14 @@ export function toldSince(view: View, since: number, known: ReadonlySet<string>,
   const changes = new Map<string, WorkerChange>();
   let end: { atMs: number; event: JobEvent } | undefined;
   let newestMs: number | null = null;
+  let handbackSeq: number | null = null;
   new JournalScan(view.paths.events).read((event) => {
     if (!isNumbered(event)) return;
     const atMs = instantIn(event, writtenMs, nowMs);
     newestMs = atMs;
     const key = `${view.id}:${event.seq}`;
     if (event.type === 'ended') end = { atMs, event };
+    if (event.type === 'handback') handbackSeq = Math.max(handbackSeq ?? 0, event.seq);
     if (atMs <= since || known.has(key)) return;
     const wake = wakeOf(event);
     if (wake) add(fired, wake, { id: view.id, key, atMs, wake, events: [event], count: 1 });
@@ -61,7 +65,8 @@ export function toldSince(view: View, since: number, known: ReadonlySet<string>,
   });
   const ended = isEnded(view.state) && view.damage === null ? endOf(view, end, nowMs) : null;
   const isNew = ended !== null && ended.atMs > since && !known.has(ended.key);
-  return { fired: [...fired.values(), ...(isNew ? [ended] : [])], changes: [...changes.values()], newestMs };
+  const told = [...fired.values(), ...(isNew ? [ended] : [])];
+  return { fired: told, changes: [...changes.values()], newestMs, handbackSeq };
 }
 
 function endOf(view: View, end: { atMs: number; event: JobEvent } | undefined, nowMs: number): Fired {

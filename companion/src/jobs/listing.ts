@@ -13,6 +13,8 @@ import { inspect, isEnded, type View } from './view.ts';
 export interface Choice {
   owner: string | null;
   kinds: readonly Kind[] | null;
+  /** Goes before `owner`. */
+  isMine?: (spec: Spec) => boolean;
 }
 
 export async function listViews(root: string, options: Choice & { recent: number }): Promise<View[]> {
@@ -32,6 +34,12 @@ export async function listViews(root: string, options: Choice & { recent: number
   return views.filter((view) => isChosen(view.spec, options)).sort(byLife);
 }
 
+/** Finished ones that a table of all would show. */
+export function countEnded(root: string, choice: Choice): number {
+  const live = new Set(listActive(root));
+  return listJobs(root).filter((id) => !live.has(id) && mayBeChosen(root, id, choice)).length;
+}
+
 /** By one small file, so that a search through many jobs of others costs little. */
 function mayBeChosen(root: string, id: string, choice: Choice): boolean {
   if (choice.owner === null && choice.kinds === null) return true;
@@ -39,8 +47,9 @@ function mayBeChosen(root: string, id: string, choice: Choice): boolean {
   return spec.kind === 'ok' && isChosen(spec.value, choice);
 }
 
-export function isChosen(spec: Spec | null, { owner, kinds }: Choice): boolean {
-  return isOwnedBy(spec, owner) && (kinds === null || (spec !== null && kinds.includes(spec.kind)));
+export function isChosen(spec: Spec | null, { owner, kinds, isMine }: Choice): boolean {
+  const isWanted = isMine && spec !== null ? isMine(spec) : isOwnedBy(spec, owner);
+  return isWanted && (kinds === null || (spec !== null && kinds.includes(spec.kind)));
 }
 
 /** The live ones first, of each the newest first. */

@@ -1,20 +1,23 @@
 // What a caller that was just woken has to know, from durable evidence only: what fired since it looked last, what is outstanding, which wakes are
 // late or come twice, which workers and machines were restarted. Consumes nothing: the same number gives the same answer again.
 // Reads the jobs that live, and of the ended ones those whose state was written since.
-import type { Outcome } from '../core/job.ts';
+import { isId } from '../core/ids.ts';
 import { wakeJobs, wakeLagMs } from '../core/limits.ts';
 import { nowMs } from '../platform/clock.ts';
 import { exists, factsOf } from '../platform/folders.ts';
 import { bootId } from '../platform/identity.ts';
 import { listActive, listJobs } from '../store/catalog.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
-import { readSpec, readState } from '../store/records.ts';
+import { readSpec } from '../store/records.ts';
 import { type Fired, toldSince, type WorkerChange } from './fired.ts';
 import { type Late, lateOf } from './late-wakes.ts';
-import { isOwnedBy, tryView } from './listing.ts';
+import { tryView } from './listing.ts';
 import { type Look, noteLook, readLooks, setBackMs } from './looks.ts';
-import { type Outstanding, outstanding } from './outstanding.ts';
+import { type Outstanding, outstanding, waitForThem } from './outstanding.ts';
+import { type Question, questionsOf } from './questions.ts';
+import { standingEnds } from './unread.ts';
 import { isEnded, type View } from './view.ts';
+import { whoseJobs } from './whose.ts';
 
 export interface OnWake {
   nowMs: number;
@@ -28,11 +31,15 @@ export interface OnWake {
   /** The number that was given lies in the future. */
   isBeyond: boolean;
   /** Oldest first. */
-  fired: (Fired & { view: View; late: Late | null })[];
+  fired: (Fired & { view: View; late: Late | null; startedBy: string | null })[];
   changes: WorkerChange[];
   /** Ends of which the machine or the worker is the cause. */
   lost: { id: string; code: string }[];
   outstanding: Outstanding[];
+  /** One command for those of them that nobody waits for; null when they are not several. */
+  wait: string | null;
+  /** What nobody has answered yet, whatever was told before. */
+  questions: Question[];
   /** Ended before, and nobody has read the result; the newest first. */
   uncollected: string[];
   /** Ended jobs that were not looked into because there are too many. */
@@ -49,20 +56,29 @@ export async function lookAround(root: StateRoot, owner: string | null, given: n
   const looks = await readLooks(root.folder, owner);
   const last = looks.at(-1) ?? null;
   const start = startOf(looks, given, now);
-  const { ids, older } = findJobs(root.folder, owner, start.since);
+  const whose = whoseJobs(root.folder, owner);
+  const { ids, older } = findJobs(root.folder, whose, start.since);
   const fired: OnWake['fired'] = [];
   const changes: WorkerChange[] = [];
   const open: Outstanding[] = [];
+  const questions: Question[] = [];
   for (const id of ids) {
     for (const view of await tryView(root.folder, id)) {
       // Whose a damaged record is nobody can tell: everybody is told of it.
-      if (!isOwnedBy(view.spec, owner) && view.spec !== null) continue;
+      const word = view.spec === null ? 'own' : whose(view.spec);
+      if (word === 'other') continue;
+      const startedBy = starterOf(view, owner);
       const told = toldSince(view, start.since, start.told, nowMs());
-      fired.push(...told.fired.map((one) => ({ ...one, view, late: lateOf(one, view) })));
+      fired.push(...told.fired.map((one) => ({ ...one, view, late: lateOf(one, view), startedBy })));
       changes.push(...told.changes);
-      if (!isEnded(view.state) || view.damage !== null) open.push(outstanding(view, told.newestMs, root.option));
+      if (!isEnded(view.state) || view.damage !== null)
+        open.push(outstanding(view, { ...told, startedBy, isBelow: word === 'below' }, root.option));
+      if (!isEnded(view.state)) questions.push(...(await questionsOf(view, root.option)));
     }
   }
+  const standing = standingEnds(root.folder, whose);
+  for (const id of standing.asking)
+    for (const view of await tryView(root.folder, id)) questions.push(...(await questionsOf(view, root.option)));
   fired.sort((a, b) => a.atMs - b.atMs);
   const told = [...fired, ...changes];
   // What is this fresh may have older company that is not on disk yet: it is asked for again, and left out when it was told.
@@ -84,7 +100,9 @@ export async function lookAround(root: StateRoot, owner: string | null, given: n
     changes: changes.sort((a, b) => a.atMs - b.atMs),
     lost: fired.flatMap(({ id, wake, view }) => (wake === 'terminal' ? lossOf(id, view) : [])),
     outstanding: open.sort(byUrgency),
-    uncollected: uncollectedOf(root.folder, owner).filter((id) => !shown.has(id)),
+    wait: waitForThem(open, owner, root.option),
+    questions,
+    uncollected: standing.unread.filter((id) => !shown.has(id)),
     older,
     nextSeq,
     isKept,
@@ -118,14 +136,14 @@ function startOf(looks: Look[], given: number | null, now: number): Start {
 }
 
 /** Those that live, and those whose state was written since: of these the newest. Whose they are is asked before they are counted. */
-function findJobs(root: string, owner: string | null, since: number): { ids: string[]; older: number } {
+function findJobs(root: string, whose: ReturnType<typeof whoseJobs>, since: number): { ids: string[]; older: number } {
   const live = listActive(root).filter((id) => exists(jobPaths(root, id).folder));
   const isLive = new Set(live);
   const ended: { id: string; writtenMs: number }[] = [];
   for (const id of listJobs(root)) {
     if (isLive.has(id)) continue;
     const writtenMs = factsOf(jobPaths(root, id).state)?.modifiedMs ?? Number.POSITIVE_INFINITY;
-    if (writtenMs < since - wakeLagMs || !isOf(root, id, owner)) continue;
+    if (writtenMs < since - wakeLagMs || !isOf(root, id, whose)) continue;
     ended.push({ id, writtenMs });
   }
   ended.sort((a, b) => b.writtenMs - a.writtenMs);
@@ -135,10 +153,15 @@ function findJobs(root: string, owner: string | null, since: number): { ids: str
   };
 }
 
-function isOf(root: string, id: string, owner: string | null): boolean {
-  if (owner === null) return true;
+function isOf(root: string, id: string, whose: ReturnType<typeof whoseJobs>): boolean {
   const spec = readSpec(jobPaths(root, id));
-  return spec.kind === 'ok' && spec.value.owner === owner;
+  return spec.kind === 'ok' && whose(spec.value) !== 'other';
+}
+
+/** The job that started it, as far as that is news to whoever asks for its owner. */
+function starterOf({ spec, id }: View, owner: string | null): string | null {
+  const above = spec?.owner ?? null;
+  return above !== null && above !== owner && above !== id && isId(above) ? above : null;
 }
 
 /** What asks for somebody first, then the oldest. */
@@ -152,19 +175,4 @@ const losses: readonly unknown[] = ['host_restarted', 'worker_lost'];
 function lossOf(id: string, { state }: View): { id: string; code: string }[] {
   const code = state.error?.code;
   return code !== undefined && losses.includes(code) ? [{ id, code }] : [];
-}
-
-const unread: readonly Outcome[] = ['done', 'failed', 'timed_out', 'crashed'];
-
-/** Of the newest jobs: a timer has nothing to read, and what was canceled is known to whoever did it. */
-function uncollectedOf(root: string, owner: string | null): string[] {
-  return listJobs(root)
-    .slice(0, wakeJobs)
-    .filter((id) => {
-      const paths = jobPaths(root, id);
-      if (id.startsWith('timer-') || exists(paths.marker) || exists(paths.collected) || !isOf(root, id, owner))
-        return false;
-      const state = readState(paths);
-      return state.kind === 'ok' && (unread as readonly string[]).includes(state.value.state);
-    });
 }

@@ -1,13 +1,13 @@
 // One job that has not ended, as a woken caller needs it: how it stands against what is on disk and alive, whether it is past what was expected of it,
 // and the one command that comes next.
-import { lateShare } from '../core/limits.ts';
+import { lateShare, wakePage } from '../core/limits.ts';
 import { ageOf, instantOf } from '../core/recorded-time.ts';
 import { monotonicMs, nowMs } from '../platform/clock.ts';
 import { boundOf } from './bound.ts';
 import { pastExpectation } from './expectation.ts';
 import { findStopped, type HealthSeen, healthOf } from './health-seen.ts';
 import { isIdleTimer } from './late-wakes.ts';
-import { nextCommands } from './next-commands.ts';
+import { nextCommand, nextCommands } from './next-commands.ts';
 import { type QueueSeen, queueSeen } from './parts-seen.ts';
 import { type Condition, conditionOf, isEnded, type View } from './view.ts';
 import { readWaiters } from './waiters.ts';
@@ -26,12 +26,26 @@ export interface Outstanding {
   late: string | null;
   /** Somebody would be woken by its end: a wait that lives and is not stopped. */
   isAwaited: boolean;
+  /** The job that started it; null for one of the owner's own. */
+  startedBy: string | null;
+  /** That job lives, and is the one to wait for it. */
+  isBelow: boolean;
+  /** Of the newest file that it handed back. */
+  handbackSeq: number | null;
   next: string;
 }
 
 export type WorkerWord = 'alive' | 'stopped' | 'gone' | 'unseen' | 'not needed' | 'not yet';
 
-export function outstanding(view: View, newestMs: number | null, option: readonly string[]): Outstanding {
+interface Known extends Pick<Outstanding, 'startedBy' | 'isBelow' | 'handbackSeq'> {
+  /** Of its newest event. */
+  newestMs: number | null;
+}
+
+const nothing: Known = { newestMs: null, startedBy: null, isBelow: false, handbackSeq: null };
+
+export function outstanding(view: View, known: Partial<Known>, option: readonly string[]): Outstanding {
+  const { newestMs, ...others } = { ...nothing, ...known };
   const condition = conditionOf(view);
   const health = healthOf(view, condition);
   const isIdle = isIdleTimer(view);
@@ -46,6 +60,7 @@ export function outstanding(view: View, newestMs: number | null, option: readonl
     queue: queueSeen(view),
     late: isIdle ? 'all that it may have been set for has ended; it would wake for nothing' : lateWords(view, health),
     isAwaited: isHeld(view),
+    ...others,
   };
   return { ...facts, next: isIdle ? nextCommands.cancel(view.id, option) : nextOf(facts, option) };
 }
@@ -95,6 +110,36 @@ function nextOf(one: Omit<Outstanding, 'next'>, option: readonly string[]): stri
   // A wait takes over from a lost worker.
   if (health.attention_kind === 'monitor_attention' && one.worker !== 'stopped')
     return nextCommands.wait(view.id, option);
-  const needsLook = health.health === 'attention' || late !== null || one.isAwaited;
-  return needsLook ? nextCommands.observe(view.id, option) : nextCommands.wait(view.id, option);
+  const needsLook = health.health === 'attention' || late !== null || one.isAwaited || one.isBelow;
+  return needsLook ? nextCommands.observe(view.id, option) : waitFor([one], [view.id], option);
+}
+
+/** For several that nobody waits for: one command that is woken by whichever comes first. */
+export function waitForThem(
+  open: readonly Outstanding[],
+  owner: string | null,
+  option: readonly string[],
+): string | null {
+  const free = open.filter(
+    ({ isAwaited, isBelow, condition, late, view }) =>
+      !isAwaited && !isBelow && condition !== 'damaged' && !(view.spec?.timer && late !== null),
+  );
+  if (free.length < 2) return null;
+  const ids = free.map(({ view }) => view.id);
+  const which = ids.length <= wakePage.ids ? ids : owner === null ? [] : ['--owner', owner];
+  return waitFor(free, [...which, '--any'], option);
+}
+
+/** Also woken by files that an agent hands back, and only by those that are not there yet. */
+function waitFor(
+  jobs: readonly Pick<Outstanding, 'view' | 'handbackSeq'>[],
+  words: readonly string[],
+  option: readonly string[],
+): string {
+  const agents = jobs.filter(({ view }) => view.spec?.handback);
+  const until = agents.length > 0 ? ['--until', 'handback'] : [];
+  const after = agents.flatMap(({ view, handbackSeq }) =>
+    handbackSeq === null ? [] : ['--after-seq', jobs.length > 1 ? `${view.id}:${handbackSeq}` : String(handbackSeq)],
+  );
+  return nextCommand(option, 'wait', ...words, ...until, ...after, '--timeout', '10m');
 }

@@ -19,6 +19,8 @@ export interface Question {
   view: View;
   /** Absolute where there is a hand-back folder; null when the folder cannot be looked into. */
   file: string | null;
+  /** The agent names it, and it is not there. */
+  isMissing?: boolean;
   /** Where the agent looks for the answer; null: in the next task. */
   answer: string | null;
   /** Why the folder cannot be looked into. */
@@ -45,13 +47,13 @@ async function atEnd(view: View, option: readonly string[]): Promise<Question[]>
   const next = isContinuable(paths, state) ? nextCommands.continue(id, option) : nextCommands.restart(id, option);
   const named = findQuestion(readLogTail(paths.result).toString('utf8'));
   const dir = spec?.handback?.dir;
-  if (dir === undefined || named === null)
-    return [{ view, file: named, answer: null, trouble: null, next }];
+  if (dir === undefined || named === null) return [{ view, file: named, answer: null, trouble: null, next }];
   const answer = `${dir}/${answerName(named)}`;
   if (isFile(answer)) return [];
-  const asked: Question = { view, file: `${dir}/${named}`, answer, trouble: null, next };
+  const file = `${dir}/${named}`;
+  const asked: Question = { view, file, isMissing: !isFile(file), answer, trouble: null, next };
   const others = await inFolder(view, next);
-  return [asked, ...others.filter(({ file }) => file !== null && file !== asked.file)];
+  return [asked, ...others.filter((one) => one.file !== null && one.file !== file)];
 }
 
 async function inFolder(view: View, next: string | null): Promise<Question[]> {

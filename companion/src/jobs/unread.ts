@@ -1,12 +1,13 @@
 // Of the newest ended jobs those that still want somebody, whatever was told before: a result that nobody has read, or a question that the
 // answer ended with.
-import type { JobState, Outcome, Spec } from '../core/job.ts';
+import type { JobState, Outcome } from '../core/job.ts';
 import { wakeJobs } from '../core/limits.ts';
 import { exists } from '../platform/folders.ts';
 import { listJobs } from '../store/catalog.ts';
 import { jobPaths } from '../store/layout.ts';
 import { readSpec, readState } from '../store/records.ts';
 import { hasQuestion } from './questions.ts';
+import type { whoseJobs } from './whose.ts';
 
 export interface Standing {
   /** The newest first. */
@@ -14,7 +15,7 @@ export interface Standing {
   asking: string[];
 }
 
-export function standingEnds(root: string, isMine: (spec: Spec) => boolean, isRead: (spec: Spec) => boolean): Standing {
+export function standingEnds(root: string, whose: ReturnType<typeof whoseJobs>): Standing {
   const found: Standing = { unread: [], asking: [] };
   for (const id of listJobs(root).slice(0, wakeJobs)) {
     const paths = jobPaths(root, id);
@@ -24,8 +25,10 @@ export function standingEnds(root: string, isMine: (spec: Spec) => boolean, isRe
     const state = readState(paths);
     if (state.kind !== 'ok' || !isUnread(state.value) || (isCollected && !hasQuestion(state.value))) continue;
     const spec = readSpec(paths);
-    if (spec.kind !== 'ok' || !isMine(spec.value)) continue;
-    if (!isCollected && isRead(spec.value)) found.unread.push(id);
+    const word = spec.kind === 'ok' ? whose(spec.value) : 'other';
+    if (word === 'other') continue;
+    // One that lives reads those that it started itself.
+    if (!isCollected && word === 'own') found.unread.push(id);
     if (hasQuestion(state.value)) found.asking.push(id);
   }
   return found;

@@ -1,4 +1,5 @@
 // Text for a terminal of 80 columns: broken at spaces only, so that a path or a command stays whole.
+import { widthOf } from './width.ts';
 
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [''];
@@ -8,6 +9,11 @@ export function wrap(text: string, width: number): string[] {
     else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
   }
   return lines;
+}
+
+/** What lines take on a terminal that breaks those that are longer than a row. */
+export function rowsOf(lines: readonly string[], columns: number): number {
+  return lines.reduce((sum, one) => sum + Math.max(1, Math.ceil(widthOf(one) / columns)), 0);
 }
 
 const usualWidth = 14;
