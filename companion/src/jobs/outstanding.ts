@@ -109,7 +109,7 @@ function nextOf(one: Omit<Outstanding, 'next'>, option: readonly string[]): stri
   if (condition === 'damaged') return nextCommands.doctor(view.id, option);
   // A wait takes over from a lost worker.
   if (health.attention_kind === 'monitor_attention' && one.worker !== 'stopped')
-    return nextCommands.wait(view.id, option);
+    return waitFor([one], [view.id], option);
   const needsLook = health.health === 'attention' || late !== null || one.isAwaited || one.isBelow;
   return needsLook ? nextCommands.observe(view.id, option) : waitFor([one], [view.id], option);
 }

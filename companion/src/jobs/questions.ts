@@ -4,14 +4,14 @@
 import { answerName, findQuestion, isHandback } from '../core/handback.ts';
 import type { Warning } from '../core/job.ts';
 import { handbackMost, pathLookMs, wakeJobs } from '../core/limits.ts';
-import { inTime, lookIntoFolder, type SeenFile } from '../platform/folder-look.ts';
+import { inTime, lookIntoFolder } from '../platform/folder-look.ts';
 import { isFile } from '../platform/folders.ts';
 import { listJobs } from '../store/catalog.ts';
 import { JournalScan } from '../store/journal-scan.ts';
 import { jobPaths } from '../store/layout.ts';
 import { readLogTail } from '../store/output-log.ts';
 import { readSpec } from '../store/records.ts';
-import { isContinuable } from './continuable.ts';
+import { goingOn } from './going-on.ts';
 import { nextCommands } from './next-commands.ts';
 import { isEnded, type View } from './view.ts';
 
@@ -43,13 +43,15 @@ export function hasQuestion({ warnings }: { warnings: readonly Warning[] }): boo
 
 /** The file that the answer names, and while that has no answer what else lies there without one. */
 async function atEnd(view: View, option: readonly string[]): Promise<Question[]> {
-  const { spec, paths, state, id } = view;
-  const next = isContinuable(paths, state) ? nextCommands.continue(id, option) : nextCommands.restart(id, option);
+  const { spec, paths, id } = view;
+  const on = goingOn(view, option)?.next ?? { restart: nextCommands.restart(id, option) };
+  const [next = null] = Object.values(on);
   const named = findQuestion(readLogTail(paths.result).toString('utf8'));
   const dir = spec?.handback?.dir;
   if (dir === undefined || named === null) return [{ view, file: named, answer: null, trouble: null, next }];
-  const answer = `${dir}/${answerName(named)}`;
-  if (isFile(answer)) return [];
+  const name = answerName(named);
+  const answer = name === null ? null : `${dir}/${name}`;
+  if (answer !== null && isFile(answer)) return [];
   const file = `${dir}/${named}`;
   const asked: Question = { view, file, isMissing: !isFile(file), answer, trouble: null, next };
   const others = await inFolder(view, next);
@@ -66,23 +68,13 @@ async function inFolder(view: View, next: string | null): Promise<Question[]> {
   const names = new Set(seen.files.map(({ name }) => name));
   // What lay there at launch is the child's only when it has changed it since.
   const changed = seen.files.some(({ name }) => Object.hasOwn(baseline, name)) ? toldNames(view) : new Set<string>();
-  const asks = ({ name, size }: SeenFile): boolean =>
-    isHandback(name) &&
-    size > 0 &&
-    !noQuestions.includes(name) &&
-    (!Object.hasOwn(baseline, name) || changed.has(name)) &&
-    !names.has(answerName(name));
-  return seen.files.filter(asks).map(({ name }) => ({
-    view,
-    file: `${dir}/${name}`,
-    answer: `${dir}/${answerName(name)}`,
-    trouble: null,
-    next,
-  }));
+  return seen.files.flatMap(({ name, size }): Question[] => {
+    const answer = answerName(name);
+    const isOld = Object.hasOwn(baseline, name) && !changed.has(name);
+    if (!isHandback(name) || size === 0 || isOld || answer === null || names.has(answer)) return [];
+    return [{ view, file: `${dir}/${name}`, answer: `${dir}/${answer}`, trouble: null, next }];
+  });
 }
-
-/** What the agent says it will do, and what it left. */
-const noQuestions: readonly string[] = ['00-declared.md', '99-left.md'];
 
 function toldNames({ paths }: View): Set<string> {
   const names = new Set<string>();
