@@ -117,7 +117,7 @@ test('a program by name is never taken from the worktree, a script of it only by
   assert.equal(existsSync(workspace.path('ran')), true);
 });
 
-test('tests that the caller asks for count also where no test is claimed, and where there is no block nothing is run', async (t) => {
+test('tests that the caller asks for count also where no test is claimed, and are run also where there is no block', async (t) => {
   const workspace = makeWorkspace(t);
   const job = await claiming(workspace, {});
   assert.equal((await verify(workspace, job.id, ['--rerun', 'true'])).code, 0);
@@ -126,7 +126,22 @@ test('tests that the caller asks for count also where no test is claimed, and wh
   const mute = await staff.launch('implement');
   assert.equal((await run(workspace, ['wait', mute.id])).code, 0);
   const found = await verify(workspace, mute.id, ['--rerun', 'touch ran']);
-  assert.deepEqual([found.code, found.reply.rerun], [3, null]);
+  assert.deepEqual([found.code, found.reply.rerun?.passed, found.reply.error?.code], [3, true, 'unverifiable']);
+  assert.equal(found.reply.block_error?.code, 'NO_BLOCK');
+  assert.equal(existsSync(workspace.path('ran')), true);
+  const page = await run(workspace, ['verify', mute.id, '--rerun', 'sh -c "echo broken; exit 7"']);
+  assert.equal(page.code, 3);
+  assert.match(page.stdout, /^--rerun did not pass: it ended with 7$/m);
+  assert.match(page.stderr, /^broken$/m);
+});
+
+test('of a job whose record was changed nothing is run, and that is said', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await claiming(workspace);
+  writeFileSync(job.path('spec.json'), job.text('spec.json').replace('"cwd"', '"label":"x","cwd"'));
+  const { code, stdout } = await run(workspace, ['verify', job.id, '--rerun', 'touch ran']);
+  assert.equal(code, 3);
+  assert.match(stdout.replace(/\s+/g, ' '), /spec\.json was changed.*--rerun was not run/);
   assert.equal(existsSync(workspace.path('ran')), false);
 });
 

@@ -6,6 +6,7 @@ import { exitCodeOf } from '../core/exit-codes.ts';
 import type { JobState } from '../core/job.ts';
 import { ageOf } from '../core/recorded-time.ts';
 import { formatSize } from '../core/size.ts';
+import { claimsOf } from '../jobs/claims/answer.ts';
 import { goingOn } from '../jobs/going-on.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { terminalRecord } from '../jobs/terminal-record.ts';
@@ -30,6 +31,8 @@ export function tellEnded(context: Pick<Context, 'isTerminal'>, view: View): Rep
   notes.push(...noticeNotes(view));
   const handback = handbackLine(view);
   if (handback !== null) notes.push(`hand-back: ${handback}`);
+  if (view.spec?.staff?.mode === 'implement' && claimsOf(view).kind === 'ok')
+    notes.push(`check it: ${nextCommands.verify(view.id, view.spec.state_option)}`);
   for (const warning of view.state.warnings) notes.push(warningNote(warning));
   const on = goingOn(view, view.spec?.state_option ?? []);
   if (on) notes.push(...(on.words === null ? [] : [`note: ${on.words}`]), `go on: ${Object.values(on.next)[0]}`);

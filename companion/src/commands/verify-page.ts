@@ -18,7 +18,7 @@ const rows = 60;
 
 export function claimsPage(view: View, verification: Verification, width: number): string {
   const { verdicts } = verification;
-  const lines = [headline(view, verification)];
+  const lines = headline(view, verification).flatMap((line) => wrap(line, width));
   if (verdicts.length > 0) {
     const shown = order.flatMap((result) => verdicts.filter((one) => one.result === result)).slice(0, rows);
     lines.push(...shown.flatMap((one) => rowOf(one, width)));
@@ -27,10 +27,15 @@ export function claimsPage(view: View, verification: Verification, width: number
   return `${lines.join('\n')}\n`;
 }
 
-function headline({ id }: View, { verdict, claims, verdicts, reason }: Verification): string {
-  if (claims === null) return `${id}: ${verdict}: ${reason}`;
+function headline({ id }: View, { verdict, claims, verdicts, reason, rerun }: Verification): string[] {
+  if (claims === null) return [`${id}: ${verdict}: ${reason}`, ...(rerun ? [rerunLine(rerun)] : [])];
   const counts = order.map((result) => [countOf(verdicts, result), result]).filter(([count]) => count !== 0);
-  return `${id}: ${verdict}; it claims to be ${claims.status}\n${counts.map((pair) => pair.join(' ')).join(', ')}`;
+  return [`${id}: ${verdict}; it claims to be ${claims.status}`, counts.map((pair) => pair.join(' ')).join(', ')];
+}
+
+/** Where no claim stands for the tests. */
+function rerunLine({ isPassed, reason }: Rerun): string {
+  return `--rerun ${isPassed === true ? 'passed' : 'did not pass'}: ${reason}`;
 }
 
 /** On a terminal the reason goes on below itself: it is what counts. */
@@ -40,19 +45,23 @@ function rowOf({ result, kind, claim, detail }: ClaimVerdict, width: number): st
   return lines.map((line, n) => cutToWidth(`${(n === 0 ? result : '').padEnd(indent)}${line}`, Math.max(20, width)));
 }
 
-/** Hints, and what nobody claims. */
-export function claimsNotes(view: View, { rerun, unclaimed, block_error }: Verification): string[] {
+/** Hints, and what nobody claims. A command, and what the tests printed, stay as they are. */
+export function claimsNotes(view: View, { rerun, unclaimed, block_error }: Verification, width: number): string[] {
   const notes: string[] = [];
-  if (rerun) notes.push(`${rerun.command}: ${rerun.reason}, ${formatDuration(rerun.duration_ms)}`);
+  const say = (text: string): void => void notes.push(...wrap(text, width));
+  if (rerun) say(`${rerun.command}: ${rerun.reason}, ${formatDuration(rerun.duration_ms)}`);
   if (rerun && rerun.isPassed !== true)
     notes.push(...[rerun.stdout_tail, rerun.stderr_tail].map((text) => text.trimEnd()).filter(Boolean));
   if (unclaimed && unclaimed.file_count > 0)
-    notes.push(`changed, and not claimed: ${listed(unclaimed.files.map(showName), unclaimed.file_count)}`);
+    say(`changed, and not claimed: ${listed(unclaimed.files.map(showName), unclaimed.file_count)}`);
   if (unclaimed && unclaimed.commit_count > 0) {
     const commits = unclaimed.commits.map(({ sha, subject }) => `${sha.slice(0, 12)} ${subject}`);
-    notes.push(`commits that are not claimed: ${listed(commits, unclaimed.commit_count)}`);
+    say(`commits that are not claimed: ${listed(commits, unclaimed.commit_count)}`);
   }
-  if (block_error) notes.push(`see its result: ${nextCommands.result(view.id, view.spec?.state_option ?? [])}`);
+  if (block_error) {
+    notes.push(`see its result: ${nextCommands.result(view.id, view.spec?.state_option ?? [])}`);
+    say('to get one: let the next task ask for it (its form: verify --help, docs/claims.md); implement does by itself');
+  }
   return notes;
 }
 

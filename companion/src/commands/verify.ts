@@ -1,5 +1,6 @@
 // `verify ID`: what the answer of a job claims, held against what is there. 0 only when nothing is contradicted and nothing had to be left open.
 
+import { claimsExample } from '../core/claims.ts';
 import { exitCodes } from '../core/exit-codes.ts';
 import { limits } from '../core/limits.ts';
 import { parseProgramWords } from '../core/notify-words.ts';
@@ -34,9 +35,11 @@ export const verify: Command = {
   },
   notes: [
     'Reads the completion block of the answer (result ID --claims): commits, changed files, tests, status.',
-    'Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run;',
-    '--rerun runs your own command, on files that an agent wrote.',
-    'Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise.',
+    'Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run; --rerun runs your own command, on files that an agent wrote, also where there is no block.',
+    'Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise (also without a block).',
+    '',
+    'implement asks for it; for any other verb the task must: "End with one fenced block like this, and claim only what you really did". status is done, partial or blocked (with blockedReason); the lists may be missing:',
+    claimsExample,
   ].join('\n'),
   examples: ['verify implement-mik3x9ab-4f7q2z', 'verify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],
 
@@ -70,6 +73,10 @@ export const verify: Command = {
     const verification = await verifyClaims(view, words && rerun);
     const code = verification.verdict === 'verified' ? exitCodes.done : exitCodes.unsuccessful;
     if (input.has('json')) return { code, json: claimsDocument(view, verification) };
-    return { code, out: claimsPage(view, verification, context.width), notes: claimsNotes(view, verification) };
+    return {
+      code,
+      out: claimsPage(view, verification, context.width),
+      notes: claimsNotes(view, verification, context.width),
+    };
   },
 };

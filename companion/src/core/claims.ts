@@ -36,6 +36,16 @@ export interface ClaimVerdict {
 /** The form in one sentence, for the brief. */
 export const claimsForm = `After that one fenced block that is opened by \`\`\`completion on a line of its own and holds one JSON object: {"schema": "${claimsSchema}", "status": "done" | "partial" | "blocked", "blockedReason": "only when blocked", "summary": "one line", "commits": [{"sha": "...", "subject": "..."}], "filesChanged": ["path relative to the folder"], "tests": [{"name": "...", "result": "pass" | "fail" | "skip"}], "commands": [{"command": "...", "exitCode": 0}], "openIssues": ["..."]}. Claim only what you really did: it is checked.`;
 
+/** A small one as it stands in an answer, for people. */
+export const claimsExample = [
+  '```completion',
+  `{"schema": "${claimsSchema}", "status": "done",`,
+  ' "summary": "The parser takes empty input.",',
+  ' "commits": [{"sha": "4f1c2ab9"}], "filesChanged": ["src/parse.ts"],',
+  ' "tests": [{"name": "unit", "result": "pass"}]}',
+  '```',
+].join('\n');
+
 const most = { text: 10_000, line: 4096, entries: 1000, commits: 100 };
 
 /** Where a value does not have the form. */

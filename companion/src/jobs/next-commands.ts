@@ -35,6 +35,7 @@ export const nextCommands = {
       : nextCommands.wait(id, option),
   observe: (id: string, option: readonly string[]): string => nextCommand(option, 'observe', id),
   result: (id: string, option: readonly string[]): string => nextCommand(option, 'result', id),
+  verify: (id: string, option: readonly string[]): string => nextCommand(option, 'verify', id),
   status: (option: readonly string[]): string => nextCommand(option, 'status'),
   cancel: (id: string, option: readonly string[]): string => nextCommand(option, 'cancel', id),
   restart: (id: string, option: readonly string[]): string => nextCommand(option, 'restart', id),

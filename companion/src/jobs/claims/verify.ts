@@ -38,11 +38,13 @@ export async function verifyClaims(view: View, rerun: ((cwd: string) => Promise<
   // A command runs only where the caller's own launcher has put the job.
   if (rerun ? !(await isOurs(view)) : await isForged(view))
     return nothing(
-      'its spec.json was changed, or comes from another user or machine: nothing in its record can be trusted',
+      `its spec.json was changed, or comes from another user or machine: nothing in its record can be trusted${rerun ? ', and --rerun was not run' : ''}`,
     );
   const parsed = claimsOf(view);
-  if (parsed.kind === 'fault' || spec === null)
-    return parsed.kind === 'fault' ? nothing(parsed.error.message, parsed.error) : nothing('its record cannot be read');
+  if (spec === null) return nothing('its record cannot be read');
+  // The caller asked for it, whatever the agent says.
+  if (parsed.kind === 'fault')
+    return { ...nothing(parsed.error.message, parsed.error), rerun: rerun && (await rerun(spec.cwd)) };
   const { claims } = parsed;
   const place = placeOf(spec, paths);
   const commits = judgeCommits(place, claims.commits);
