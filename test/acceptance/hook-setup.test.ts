@@ -3,7 +3,17 @@
  * of hooks that cannot work.
  */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { parseReply, run } from '../helpers/companion.ts';
@@ -118,4 +128,91 @@ test('doctor tells of hooks that cannot work, and what it names mends them', asy
     assert.equal((await run(workspace, next.split(' '))).code, 0);
     assert.equal((await run(workspace, ['doctor'])).code, 0);
   }
+});
+
+test('its page is about hooks only: the file, the change, who is told by which event, and how to turn them off', async (t) => {
+  const workspace = makeWorkspace(t);
+  const page = async (...words: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await run(workspace, ['setup', '--hooks', ...words]);
+    assert.equal(code, 0, stderr);
+    assert.ok(stdout.split('\n').length <= 30, stdout);
+    assert.doesNotMatch(stdout, /sign-in|Without --backend/);
+    return stdout.replace(/\s+/g, ' ');
+  };
+  const shown = await page('claude');
+  for (const words of [
+    `would make ${ownSettings(workspace)} `,
+    /hooks\.Stop: adds .* hook claude Stop /,
+    /hooks\.UserPromptSubmit: adds /,
+    /Stop .* the person/,
+    /UserPromptSubmit .* the model/,
+    /A dry run/,
+    /off: .* setup --hooks none --apply/,
+  ])
+    assert.ok(typeof words === 'string' ? shown.includes(words) : words.test(shown), `${words}: ${shown}`);
+  const done = await page('claude', '--apply');
+  assert.match(done, /made .* Tried once: the hook answers\./);
+  assert.doesNotMatch(done, /dry run/);
+  assert.match(await page('none', '--apply'), /removed .*settings\.local\.json/);
+  assert.match(await page('none'), /Nothing to write/);
+});
+
+test('the help says where hooks are written, and what none takes away; that of hook says who is told', async (t) => {
+  const workspace = makeWorkspace(t);
+  const help = async (verb: string) => (await run(workspace, [verb, '--help'])).stdout.replace(/\s+/g, ' ');
+  const text = await help('setup');
+  assert.match(text, /\.claude\/settings\.local\.json of this worktree.*--user/);
+  assert.match(text, /none .*both/);
+  assert.match(await help('hook'), /Stop .* the person.*UserPromptSubmit .* the model.*setup --hooks none --apply/);
+});
+
+test('--apply runs the hook once, so that the next start of it has its code at hand', async (t) => {
+  const workspace = makeWorkspace(t);
+  const cache = join(workspace.base, 'cache');
+  const names = (): string[] => readdirSync(join(cache, 'job-companion')).filter((one) => one.startsWith('hook-'));
+  const { code, stderr } = await run(workspace, ['setup', '--hooks', 'claude'], { env: { XDG_CACHE_HOME: cache } });
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(names(), []);
+  await run(workspace, ['setup', '--hooks', 'claude', '--apply'], { env: { XDG_CACHE_HOME: cache } });
+  assert.notDeepEqual(names(), []);
+});
+
+test('none --user leaves the hooks of the worktree', async (t) => {
+  const workspace = makeWorkspace(t);
+  await setup(workspace, '--hooks', 'claude', '--apply');
+  await setup(workspace, '--hooks', 'codex', '--apply');
+  const { hooks } = await setup(workspace, '--hooks', 'none', '--user', '--apply');
+  assert.deepEqual(
+    hooks.map(({ scope }) => scope),
+    ['worktree'],
+  );
+});
+
+test('a settings file that we made goes again when nothing else is in it; one that was there, or is a link, stays', async (t) => {
+  const workspace = makeWorkspace(t);
+  const folder = join(workspace.home, '.claude');
+  const user = join(folder, 'settings.json');
+  const there = (): string | null => (existsSync(user) ? readFileSync(user, 'utf8') : null);
+  const onAndOff = async (between = () => {}): Promise<string | null> => {
+    await setup(workspace, '--hooks', 'claude', '--user', '--apply');
+    between();
+    assert.equal((await setup(workspace, '--hooks', 'none', '--apply')).hooks.length, 0);
+    return there();
+  };
+  assert.equal(await onAndOff(), null);
+  // Ours left copies; they are no sign of somebody else.
+  assert.equal(await onAndOff(), null);
+  const reformatted = () => writeFileSync(user, JSON.stringify(JSON.parse(readFileSync(user, 'utf8'))));
+  assert.equal(await onAndOff(reformatted), '{}\n');
+  rmSync(user);
+  writeFileSync(user, '{}');
+  assert.equal(await onAndOff(), '{}\n');
+  rmSync(folder, { recursive: true });
+  const linked = join(workspace.base, 'dotfile.json');
+  const movedAway = (): void => {
+    renameSync(user, linked);
+    symlinkSync(linked, user);
+  };
+  assert.equal(await onAndOff(movedAway), '{}\n');
+  assert.ok(lstatSync(user).isSymbolicLink());
 });

@@ -1,10 +1,11 @@
 /** A hook's look has an end: what was not looked at by then is not told, and what is told is no more than a screen holds. */
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { makeId } from '../../companion/src/core/ids.ts';
-import { lookForHook } from '../../companion/src/jobs/hook-look.ts';
+import { hookLines, lookForHook } from '../../companion/src/jobs/hook-look.ts';
+import { jobPaths } from '../../companion/src/store/layout.ts';
 import { makeJob, makePlace, makeSpec, makeState } from '../store/job-record.ts';
 
 const never = () => false;
@@ -42,6 +43,38 @@ test('three are named, the newest first, and the rest is counted', async (t) => 
     assert.ok(lines[at + 1]?.endsWith(`result ${id} --state-dir ${folder}`), lines[at + 1]);
   assert.match(lines[4] ?? '', /^- 2 more: .* status /);
   assert.equal(lines.length, 5);
+});
+
+/** So many that have ended and were collected, each with a marker that says it lives. */
+function makeMarked(t: TestContext, count: number): { folder: string; ids: string[] } {
+  const { folder, ids } = makeFinished(t, count);
+  mkdirSync(join(folder, 'active'), { recursive: true });
+  for (const id of ids) {
+    writeFileSync(join(folder, 'active', id), '');
+    writeFileSync(jobPaths(folder, id).collected, '{}');
+  }
+  return { folder, ids };
+}
+
+const noTime = /^job-companion: no time to look at the jobs \(200 ms\); ask: .* idle-check$/;
+
+test('what lives and was not looked at in time is no silence', async (t) => {
+  const { folder } = makeMarked(t, 9);
+  const root = { folder, option: [] };
+  assert.deepEqual(await lookForHook(root, null, never), []);
+  const lines = await lookForHook(root, null, () => true);
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', noTime);
+});
+
+test('a look that does not come to its end is given up, and that is said when a job lives', async (t) => {
+  const { folder } = makeMarked(t, 1);
+  const stuck = new Promise<string[]>(() => {});
+  const lines = await hookLines({ folder, option: [] }, stuck, Promise.resolve());
+  assert.match(lines[0] ?? '', noTime);
+  rmSync(join(folder, 'active'), { recursive: true });
+  assert.deepEqual(await hookLines({ folder, option: [] }, stuck, Promise.resolve()), []);
+  assert.deepEqual(await hookLines({ folder, option: [] }, Promise.resolve(['x']), Promise.resolve()), ['x']);
 });
 
 test('a job that has ended is finished, also when its worker was killed before it took its marker away', async (t) => {

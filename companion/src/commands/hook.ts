@@ -4,10 +4,18 @@
 import { FaultError, messageOf, usageError } from '../core/errors.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { exitCodes } from '../core/exit-codes.ts';
-import { type HookEvent, hookEvents, hookHosts, hookReply, hookTrouble, readHookInput } from '../core/hooks.ts';
+import {
+  type HookEvent,
+  hookEvents,
+  hookHosts,
+  hookReply,
+  hookTrouble,
+  hookWhom,
+  readHookInput,
+} from '../core/hooks.ts';
 import { evidenceChars, hookEndMs, hookInputBytes, hookLeastMs, hookMs } from '../core/limits.ts';
-import { lookForHook } from '../jobs/hook-look.ts';
-import { sinceStartMs } from '../platform/clock.ts';
+import { hookLines, lookForHook } from '../jobs/hook-look.ts';
+import { sinceStartMs, sleep } from '../platform/clock.ts';
 import { variables } from '../platform/env.ts';
 import { checkRoot, locateRoot } from '../store/root.ts';
 import type { Command } from './command.ts';
@@ -23,7 +31,9 @@ export const hook: Command = {
   notes:
     `HOST is ${hookHosts.join(' or ')}, EVENT ${hookEvents.join(' or ')}. Reads the host's JSON from stdin and answers in its form: finished ` +
     'jobs that nobody has collected, and live ones for which idle-check would say no, of JOB_OWNER or else of the worktree; nothing when there is ' +
-    'nothing to say. Turned on by "setup --hooks HOST".\n' +
+    'nothing to say. When there was no time to look at live jobs, it says so.\n' +
+    `${hookWhom}\n` +
+    'Turned on by "setup --hooks HOST --apply" (without --apply it shows the file and the change), off by "setup --hooks none --apply".\n' +
     'Exit codes: always 0, within 200 ms, whatever goes wrong. It never holds up the host and changes nothing.',
   examples: ['hook claude Stop', 'hook codex UserPromptSubmit'],
 
@@ -36,7 +46,7 @@ export const hook: Command = {
     // A machine that took its time until here must not make every hook say nothing.
     const endMs = sinceStartMs() + Math.max(hookLeastMs, leftMs());
     try {
-      const text = await look(input, { told: told.cwd, own: context.cwd }, () => sinceStartMs() >= endMs);
+      const text = await look(input, { told: told.cwd, own: context.cwd }, endMs);
       return text === '' ? { code: exitCodes.done } : { code: exitCodes.done, json: hookReply(event, text) };
     } catch (error) {
       return { code: exitCodes.done, json: hookTrouble(reasonOf(error)) };
@@ -59,12 +69,14 @@ function eventOf(input: Parsed): HookEvent {
 }
 
 /** A folder that was named stands where we are; otherwise it is that of the session's worktree. */
-async function look(input: Parsed, cwd: { told: string | null; own: string }, isOver: () => boolean): Promise<string> {
+async function look(input: Parsed, cwd: { told: string | null; own: string }, endMs: number): Promise<string> {
   const named = { option: input.text('state-dir'), variable: variables.stateDir() };
   const isNamed = (named.option ?? named.variable) !== undefined;
   const root = locateRoot({ ...named, cwd: isNamed ? cwd.own : (cwd.told ?? cwd.own) });
   if (!checkRoot(root.folder)) return '';
-  return (await lookForHook(root, variables.owner() ?? null, isOver)).join('\n');
+  const over = sleep(Math.max(0, endMs - sinceStartMs()));
+  const found = lookForHook(root, variables.owner() ?? null, () => sinceStartMs() >= endMs);
+  return (await hookLines(root, found, over)).join('\n');
 }
 
 /** A reason may hold a path, and a path what somebody made up. */

@@ -4,10 +4,11 @@ import type { UserConfig } from '../core/config.ts';
 import type { Profile } from '../core/job.ts';
 import { type ModeId, modes } from '../core/modes.ts';
 import type { HookFinding } from '../jobs/hook-setup.ts';
-import type { SetupEdit } from '../jobs/setup.ts';
+import type { HookTrial } from '../jobs/hook-trial.ts';
 import type { BackendSurvey } from '../jobs/survey.ts';
 import { labelled } from '../output/wrap.ts';
 import { defaultBackend, type Narrowing, narrowProfile } from '../store/narrow.ts';
+import { editsText, hooksText, type TakenEdit } from './setup-edits.ts';
 
 /** What a job of this mode gets without --backend and --profile. */
 export interface ModeRow {
@@ -22,9 +23,6 @@ export interface ModeRow {
   restricted_by: 'user' | 'state' | null;
 }
 
-/** `copy`: of the old file, when it was written and there was one. */
-export type TakenEdit = SetupEdit & { copy: string | null };
-
 export interface SetupResult {
   surveys: BackendSurvey[];
   modes: ModeRow[];
@@ -34,6 +32,8 @@ export interface SetupResult {
   isAsked: boolean;
   /** Of ours, as they stand now. */
   hooks: HookFinding[];
+  /** Of the hook that was turned on; null when none was. */
+  trial: HookTrial | null;
 }
 
 export function modeRows(surveys: readonly BackendSurvey[], config: UserConfig, narrowing: Narrowing): ModeRow[] {
@@ -56,9 +56,9 @@ export function modeRows(surveys: readonly BackendSurvey[], config: UserConfig, 
   });
 }
 
-export function setupDocument({ surveys, modes, edits, isApplied, hooks }: SetupResult): unknown {
+export function setupDocument({ surveys, modes, edits, isApplied, hooks, trial }: SetupResult): unknown {
   const changes = edits.map(({ file, changes, copy }) => ({ file, changes, copy }));
-  return { applied: isApplied, backends: surveys, modes, hooks, changes };
+  return { applied: isApplied, backends: surveys, modes, hooks, hook_trial: trial, changes };
 }
 
 export function setupPage({ surveys, modes, edits, isApplied, isAsked, hooks }: SetupResult): string {
@@ -121,28 +121,4 @@ function modesText(rows: readonly ModeRow[], isAsOfNow: boolean): string {
     ([mode, backend, profile]) => `  ${mode?.padEnd(widths[0] ?? 0)}${backend?.padEnd(widths[1] ?? 0)}${profile}`,
   );
   return [`Without --backend and --profile${isAsOfNow ? ', as it is now' : ''}:`, ...lines].join('\n');
-}
-
-function hooksText(hooks: readonly HookFinding[], isAsOfNow: boolean): string {
-  const head = `Hooks that tell a session of its jobs${isAsOfNow ? ', as it is now' : ''}:`;
-  if (hooks.length === 0) return `${head} none (setup --hooks HOST)`;
-  const lines = hooks.flatMap(({ host, file, problem }) =>
-    labelled(host, `${problem === null ? 'on' : `do not work: ${problem}`}, ${file}`),
-  );
-  return [head, ...lines].join('\n');
-}
-
-function editsText(edits: readonly TakenEdit[], isApplied: boolean): string {
-  if (edits.length === 0) return 'Nothing to write: all of it is so already.';
-  const lines = edits.flatMap(({ file, before, after, changes, copy, copyBase = file }) => {
-    const verb = after === null ? 'remove' : before === null ? 'make' : 'change';
-    const done = { remove: 'removed', make: 'made', change: 'changed' }[verb];
-    const kept = before === null ? [] : labelled('copy', isApplied ? `${copy}` : `${copyBase}.job-companion-TIME.bak`);
-    return [
-      `${isApplied ? done : `would ${verb}`} ${file}`,
-      ...changes.flatMap((change) => labelled('', change)),
-      ...kept,
-    ];
-  });
-  return [...lines, ...(isApplied ? [] : ['A dry run: nothing was written. Write it with --apply.'])].join('\n');
 }

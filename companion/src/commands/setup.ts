@@ -5,6 +5,7 @@ import { exitCodes } from '../core/exit-codes.ts';
 import { type HookHost, hookHosts } from '../core/hooks.ts';
 import { findMode, type ModeId, modeIds } from '../core/modes.ts';
 import { planHooks, surveyHooks } from '../jobs/hook-setup.ts';
+import { tryHook } from '../jobs/hook-trial.ts';
 import { applyEdits, type Choices, planReadRules, planStateEdit, planUserEdit, type SetupEdit } from '../jobs/setup.ts';
 import { knownBackends } from '../jobs/staff-request.ts';
 import { surveyBackends } from '../jobs/survey.ts';
@@ -15,6 +16,7 @@ import { checkRoot } from '../store/root.ts';
 import type { Command } from './command.ts';
 import { common } from './options.ts';
 import type { Parsed } from './parse.ts';
+import { hooksPage } from './setup-hooks.ts';
 import { modeRows, setupDocument, setupPage } from './setup-page.ts';
 
 export const setup: Command = {
@@ -38,9 +40,12 @@ export const setup: Command = {
       kind: 'choice',
       choices: [...hookHosts, 'none'],
       value: 'HOST',
-      help: 'let claude or codex tell you in its sessions of finished jobs and of jobs that wake nobody; none turns it off',
+      help: 'let claude or codex tell you in its sessions of finished jobs and of jobs that wake nobody. claude: in .claude/settings.local.json of this worktree, with --user in ~/.claude/settings.json; codex: in ~/.codex/hooks.json. none takes them away from both, the worktree and your own settings; with --user from your own only',
     },
-    user: { kind: 'flag', help: 'keep these choices in your own config, for every worktree, not in this one' },
+    user: {
+      kind: 'flag',
+      help: 'keep these choices in your own config or settings, for every worktree, not in this one',
+    },
     'allow-reads': {
       kind: 'flag',
       help: 'with --backend agy: add rules to its settings that let a restricted run look around in this worktree',
@@ -79,6 +84,9 @@ export const setup: Command = {
     const isApplied = input.has('apply');
     const copies = isApplied ? await applyEdits(root, edits) : [];
 
+    const host = input.text('hooks') ?? 'none';
+    const trial = isApplied && host !== 'none' ? await tryHook(host as HookHost, folder) : null;
+
     const isChanged = isApplied && edits.length > 0;
     const now = isChanged
       ? { config: readUserConfig(), narrowing: readNarrowing(root.folder, known) }
@@ -91,9 +99,13 @@ export const setup: Command = {
       isApplied,
       isAsked: wantsChange(input),
       hooks: surveyHooks(folder),
+      trial,
     };
     if (input.has('json')) return { code: exitCodes.done, json: setupDocument(page) };
-    return { code: exitCodes.done, out: setupPage(page) };
+    return {
+      code: exitCodes.done,
+      out: input.has('hooks') ? hooksPage(page, { isOn: host !== 'none', option: root.option }) : setupPage(page),
+    };
   },
 };
 

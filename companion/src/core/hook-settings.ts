@@ -6,7 +6,7 @@ import { findLoss, printLike } from './json-text.ts';
 import { quoteWords } from './shell-words.ts';
 
 /** Seconds after which the host gives up: far behind our own limit, so that it never strikes first. */
-const hostLimitSeconds = 5;
+export const hostLimitSeconds = 5;
 
 /** No word on stderr and no code but 0, also when this program was moved or removed. */
 const quietly = '2>/dev/null || :';
@@ -24,6 +24,8 @@ export interface OwnHook {
 export interface HookEdit {
   /** Null: nothing is left in it. */
   text: string | null;
+  /** It is what we would make where no file is, to the letter. */
+  isAsMade?: boolean;
   /** One line per change, for people. */
   changes: string[];
 }
@@ -80,7 +82,16 @@ export function removeHooks(text: string): HookEdit {
   const rest: Record<string, unknown> = { ...all, hooks: Object.fromEntries(left) };
   if (left.length === 0) delete rest.hooks;
   const changes = found.map(({ event, command }) => `hooks.${event}: takes away ${command}`);
-  return { text: Object.keys(rest).length === 0 ? null : print(rest, text), changes };
+  if (Object.keys(rest).length > 0) return { text: print(rest, text), changes };
+  return { text: null, changes, isAsMade: isAsMade(text, found) };
+}
+
+/** As `addHooks` writes it where no file is. */
+function isAsMade(text: string, found: readonly OwnHook[]): boolean {
+  const hooks = Object.fromEntries(
+    found.map(({ event, command }) => [event, [{ hooks: [{ type: 'command', command, timeout: hostLimitSeconds }] }]]),
+  );
+  return text === print({ hooks }, null);
 }
 
 /** For somebody who writes it by hand. */

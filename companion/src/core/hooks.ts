@@ -8,6 +8,10 @@ export type HookHost = (typeof hookHosts)[number];
 export const hookEvents = ['Stop', 'UserPromptSubmit'] as const;
 export type HookEvent = (typeof hookEvents)[number];
 
+/** Who is told of what, for people. */
+export const hookWhom =
+  'Stop (a turn ends) tells you, the person at the session; UserPromptSubmit (a new prompt) tells the model, beside the prompt.';
+
 export interface HookInput {
   /** Where the session works; null when it was not told. */
   cwd: string | null;

@@ -1,7 +1,7 @@
 // What a hook has to tell of the jobs: which have ended and nobody has collected them, and for which live ones `idle-check` would say no. Reads
 // only, settles nothing, and stops in the middle when its time is over. Ids and states only: a label is text that others wrote, and
 // what is told here stands beside a person's prompt.
-import { hookAgeMs, hookCounted, hookJobs, hookNamed } from '../core/limits.ts';
+import { hookAgeMs, hookCounted, hookJobs, hookMs, hookNamed } from '../core/limits.ts';
 import { nowMs } from '../platform/clock.ts';
 import { exists } from '../platform/folders.ts';
 import { listActive, listJobs } from '../store/catalog.ts';
@@ -19,6 +19,8 @@ interface Seen {
   isPart: boolean;
   /** Live ones that nobody would be woken by, or with nothing behind that. */
   unsafe: string[];
+  /** Live ones are left that nobody looked at. */
+  isCut: boolean;
 }
 
 /**
@@ -28,7 +30,17 @@ interface Seen {
 export async function lookForHook(root: StateRoot, owner: string | null, isOver: () => boolean): Promise<string[]> {
   const live = listActive(root.folder);
   const unsafe = await findUnsafe(root, live, owner, isOver);
-  return tell(root, { unsafe, ...findFinished(root.folder, owner, isOver) });
+  return tell(root, { ...unsafe, ...findFinished(root.folder, owner, isOver) });
+}
+
+/** A look that is not over in time is given up: silence would be taken for "all is well". */
+export async function hookLines(root: StateRoot, look: Promise<string[]>, over: Promise<void>): Promise<string[]> {
+  const late = over.then(() => (listActive(root.folder).length > 0 ? [noTime(root)] : []));
+  return Promise.race([look, late]);
+}
+
+function noTime(root: StateRoot): string {
+  return `job-companion: no time to look at the jobs (${hookMs} ms); ask: ${nextCommand(root.option, 'idle-check')}`;
 }
 
 function findFinished(root: string, owner: string | null, isOver: () => boolean): Pick<Seen, 'finished' | 'isPart'> {
@@ -59,13 +71,17 @@ function isToCollect(state: string): boolean {
 /** Those for which `idle-check` would say no, as far as there is time to look. */
 async function findUnsafe(root: StateRoot, live: readonly string[], owner: string | null, isOver: () => boolean) {
   let looks = 0;
-  const seen = await lookForLive(root.folder, live, owner, () => ++looks > hookNamed && isOver());
+  let isCut = false;
+  const seen = await lookForLive(root.folder, live, owner, () => {
+    isCut = ++looks > hookNamed && isOver();
+    return isCut;
+  });
   const { jobs, timers, unreadable } = judgeSeen(seen, owner, root.option);
   const faulty = [...jobs.filter(isFaulty), ...timers.filter(({ isFault }) => isFault)];
-  return [...faulty.map(({ view }) => view.id), ...unreadable.map(({ id }) => id)];
+  return { unsafe: [...faulty.map(({ view }) => view.id), ...unreadable.map(({ id }) => id)], isCut };
 }
 
-function tell(root: StateRoot, { finished, isPart, unsafe }: Seen): string[] {
+function tell(root: StateRoot, { finished, isPart, unsafe, isCut }: Seen): string[] {
   const lines: string[] = [];
   if (finished.length > 0) {
     const named = finished.slice(0, hookNamed);
@@ -81,6 +97,8 @@ function tell(root: StateRoot, { finished, isPart, unsafe }: Seen): string[] {
     const more = unsafe.length > hookNamed ? ' and others' : '';
     const command = nextCommand(root.option, 'idle-check');
     lines.push(`job-companion: not safe to go idle, because of ${named}${more}. What is missing says: ${command}`);
+  } else if (isCut) {
+    lines.push(noTime(root));
   }
   return lines;
 }

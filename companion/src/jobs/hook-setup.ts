@@ -17,6 +17,7 @@ import {
 import { type HookHost, hookEvents } from '../core/hooks.ts';
 import { sha256 } from '../core/sha256.ts';
 import { splitWords } from '../core/split-words.ts';
+import { copiesOf } from '../platform/edit-file.ts';
 import { dataFolder, variables } from '../platform/env.ts';
 import { exists } from '../platform/folders.ts';
 import { readToEdit, type ToEdit } from '../platform/read-to-edit.ts';
@@ -57,10 +58,11 @@ function placesOf(folder: string): HookPlace[] {
   ];
 }
 
-/** Turn them on for one host, or (null) off wherever they stand. `folder`: the worktree. */
+/** Turn them on for one host, or (null) off wherever they stand, `isForUser` only outside the worktree. `folder`: the worktree. */
 export function planHooks(folder: string, host: HookHost | null, isForUser: boolean): SetupEdit[] {
   const places = placesOf(folder);
-  if (host === null) return places.flatMap((place) => planRemoval(place));
+  if (host === null)
+    return places.filter((place) => !isForUser || place.scope === 'user').flatMap((place) => planRemoval(place));
   const scope = host === 'codex' || isForUser ? 'user' : 'worktree';
   const place = places.find((one) => one.host === host && one.scope === scope);
   if (!place) throw new FaultError('preflight', `cannot find the settings of ${host}: HOME is not set`);
@@ -138,10 +140,24 @@ function planEdit(place: HookPlace, change: (text: string | null) => HookEdit, b
   if (changes.length === 0) return [];
   if (read.fault !== null) throw refused(file, read.fault, byHand);
   if (read.linkTo !== null) changes.unshift(`it is a link: what is changed is ${read.linkTo}`);
+  const copyBase = scope === 'user' ? undefined : copyBaseOf(file);
+  const isOurs = made.isAsMade === true && read.linkTo === null && !wasThere(copyBase ?? file);
   // A settings file that a person has anyway is never taken away, only emptied.
-  const after = made.text ?? (file.endsWith('settings.json') ? '{}\n' : null);
+  const after = made.text ?? (isOurs ? null : '{}\n');
   const edit = { file, before: read.text, after, followsLink: scope === 'user', isState: false, changes };
-  return [scope === 'user' ? edit : { ...edit, copyBase: copyBaseOf(file) }];
+  return [copyBase === undefined ? edit : { ...edit, copyBase }];
+}
+
+/** A copy without hooks of ours was made when they came: then the file was there before them. */
+function wasThere(copyBase: string): boolean {
+  return copiesOf(copyBase).some((copy) => {
+    const read = readSettings(copy);
+    try {
+      return 'fault' in read || read.text === null || findOwnHooks(read.text).length === 0;
+    } catch {
+      return true;
+    }
+  });
 }
 
 /** Copies of a file of a worktree lie outside of it, where no commit takes them along: settings may be private. */
