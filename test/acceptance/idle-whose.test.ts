@@ -10,7 +10,7 @@ import test from 'node:test';
 import { builtFile, run } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { arm, ask, holdOn, registered, rowOf, wordsOf } from '../helpers/idle.ts';
-import { findJob, launch, launchHeld, makeHold, untilStarted } from '../helpers/jobs.ts';
+import { findJob, killNow, launch, launchHeld, makeHold, untilStarted } from '../helpers/jobs.ts';
 import { makeStaff, until } from '../helpers/staff.ts';
 import { makeWorkspace } from '../helpers/workspace.ts';
 
@@ -108,6 +108,31 @@ test('a wait whose starter is gone: 0, and the first sentence says that perhaps 
   job.release();
   assert.equal((await run(workspace, ['wait', job.id])).code, 0);
   await eventually('the wait to be over', () => readdirSync(job.path('waiters')).length === 0);
+});
+
+test('a wait whose starter was gone before it could look is told in the same way; one in a session of its own is not', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchHeld(workspace);
+  const own = await holdOn(workspace, [job], '--timeout', '10m');
+  assert.doesNotMatch((await ask(workspace)).text, /, but /);
+  await killNow('the wait', own.identity);
+  await own.promise;
+  const words = [process.execPath, builtFile, 'wait', job.id, '--timeout', '10m'].map((word) => `'${word}'`).join(' ');
+  const shell = spawn('sh', ['-c', `${words} >/dev/null 2>&1 & exit`], {
+    cwd: workspace.dir,
+    env: workspace.env,
+    stdio: 'ignore',
+    detached: true,
+  });
+  await new Promise((resolve) => shell.once('exit', resolve));
+  const seen = await eventually('the wait', async () => {
+    const now = await ask(workspace);
+    return now.code === 0 && now;
+  });
+  assert.match(seen.reply.reason, /, but 1 of the waits was left alone/);
+  job.release();
+  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+  await eventually('the wait to be over', () => !readdirSync(job.path('waiters')).some((one) => /^\d/.test(one)));
 });
 
 test('a canceled job is not named as one to collect, and a run past its --expect is told', async (t) => {

@@ -9,7 +9,7 @@ import type { Wanted } from '../core/wakes.ts';
 import { isoNow, isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
 import { readJson, removeFile, writeJson } from '../platform/files.ts';
 import { factsOf, listNames } from '../platform/folders.ts';
-import { isIdentity, isStopped, livenessOf, ownIdentity, parentIdentity } from '../platform/identity.ts';
+import { isIdentity, isStopped, isTakenOver, livenessOf, ownIdentity, parentIdentity } from '../platform/identity.ts';
 import { jobPaths } from '../store/layout.ts';
 import { isWaitingCall, type WaiterKind } from './waiter-call.ts';
 
@@ -133,8 +133,13 @@ function waiterOf(value: Record<string, unknown>, id: string): Waiter | undefine
     leftMs: leftMs === null ? null : Math.max(0, leftMs),
     endsAt: endsAt === null ? null : isoOf(endsAt),
     fault: faultOf(waiter, terms.kind, leftMs),
-    isOrphan: isIdentity(parent) && livenessOf(parent) === 'dead',
+    isOrphan: isAlone(waiter, parent),
   };
+}
+
+function isAlone(waiter: Identity, parent: unknown): boolean {
+  if (isIdentity(parent) && livenessOf(parent) === 'dead') return true;
+  return livenessOf(waiter) === 'alive' && isTakenOver(waiter);
 }
 
 function faultOf(waiter: Identity, kind: WaiterKind, leftMs: number | null): WaiterFault | null {

@@ -42,6 +42,13 @@ export function parentIdentity(): Identity | undefined {
   return identityOf(process.ppid);
 }
 
+/** Did whoever started it end, perhaps before it could see who that was? A child is in the session of its parent, or leads one of its own. */
+export function isTakenOver({ pid }: Identity): boolean {
+  const row = readProcess(pid);
+  const parent = row && row.session !== pid ? readProcess(row.parent) : undefined;
+  return parent !== undefined && parent.session !== row?.session;
+}
+
 export function livenessOf(identity: Identity): Liveness {
   if (!isIdentity(identity)) return 'dead';
   if (identity.boot_id !== bootId()) return 'dead';
