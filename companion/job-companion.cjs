@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "d2284e46a8e1d253";
+const buildId = "4bbc44bc1181af40";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -139,10 +139,10 @@ fstatSync)(fd);if(!stat.isCharacterDevice()||isNullDevice(stat.rdev))return else
 isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewhere}function onResize(fn){process.stdout.on("resize",fn);return()=>process.stdout.
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
-exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-WGO2AE7M.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-ZVRDJ7GZ.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
-process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-HJUOYPZN.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-7AQHPU6P.js"));const reply=await dispatch(
+exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-NJUR3MNB.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-NYSEVZWV.js"));await runNotify(args[1]??"",args[2]??
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-25LTFDED.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -168,25 +168,25 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function usualText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./cancel-N5MSBZJ6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_3X3YP6EN=load("./chunk-3X3YP6EN.js");var import_chunk_P3OLAHQ2=load(
-"./chunk-P3OLAHQ2.js");var import_chunk_UK5DXVLM=load("./chunk-UK5DXVLM.js");var import_chunk_MNJKB4J2=load("./chunk-MNJKB4J2.js");var import_chunk_CWCHVFYK=load(
-"./chunk-CWCHVFYK.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
-"./chunk-VBLPR7QA.js");var import_chunk_2ZSGMDSK=load("./chunk-2ZSGMDSK.js");var import_chunk_PED7CQPN=load("./chunk-PED7CQPN.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_46KN6FS2=load("./chunk-46KN6FS2.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load(
+"./cancel-OV5VB6VU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_725MTEBX=load("./chunk-725MTEBX.js");var import_chunk_UN3RQ53O=load(
+"./chunk-UN3RQ53O.js");var import_chunk_OY3VQ5YK=load("./chunk-OY3VQ5YK.js");var import_chunk_MNJKB4J2=load("./chunk-MNJKB4J2.js");var import_chunk_BHXFTYW4=load(
+"./chunk-BHXFTYW4.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
+"./chunk-VBLPR7QA.js");var import_chunk_IP3PC5EK=load("./chunk-IP3PC5EK.js");var import_chunk_L6TBPGCE=load("./chunk-L6TBPGCE.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_46KN6FS2=load("./chunk-46KN6FS2.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load(
 "./chunk-4SONJGJP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load(
 "./chunk-3BHDXNO3.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load("./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load(
 "./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_LQ7UQP2V=load("./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load(
 "./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load(
 "./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load(
 "./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
 "./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var cancel={name:"cancel",summary:"\
@@ -194,20 +194,20 @@ end a job and its whole process tree",form:"ID [--why TEXT]",words:{min:1,max:1}
 text",value:"NAME",help:"who asks (default: JOB_OWNER)"},...import_chunk_BXZ3EG3J.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had end\
 ed otherwise, 2 asked for and not settled yet.",examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){
 const root=context.root(input);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);const id=(0,import_chunk_HCKID2IT.requireWholeId)(root,input.words[0]);const reply=await(0,
-import_chunk_2ZSGMDSK.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null,why:input.text("why")??null});const{state,
+import_chunk_IP3PC5EK.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null,why:input.text("why")??null});const{state,
 paths}=reply.view;const json={id,result:reply.result,state:state.state,error:state.error,result_path:paths.result};if(reply.result==="canceled"){const out=`${id}\
 : canceled
 report: ${paths.result}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...json,...taskJson(reply.view)}}:{code:import_chunk_6PFAPK5K.exitCodes.done,out,notes:taskNotes(
-reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_BRMQUMV6.isEnded)(state)){if(!(0,import_chunk_BRMQUMV6.isEnded)(state))throw new import_chunk_NVPF5LEY.
+reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_LKVCNF5P.isEnded)(state)){if(!(0,import_chunk_LKVCNF5P.isEnded)(state))throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot cancel job ${id}: its command has ended; how its task stands was not asked yet`,import_chunk_AYL4EYJC.nextCommands.wait(id,root.option));
 const cause=state.error?` (${state.error.code}: ${state.error.message})`:"";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot cancel job ${id}: it \
-ended as ${state.state}${cause}`,import_chunk_AYL4EYJC.nextCommands.result(id,root.option))}const health=(0,import_chunk_HXUZIOM6.healthOf)(reply.view,(0,import_chunk_BRMQUMV6.
+ended as ${state.state}${cause}`,import_chunk_AYL4EYJC.nextCommands.result(id,root.option))}const health=(0,import_chunk_NPTCIQ7G.healthOf)(reply.view,(0,import_chunk_LKVCNF5P.
 conditionOf)(reply.view));const worker=reply.view.launch?`; its worker is process ${reply.view.launch.worker.pid}`:"";const why=`${health.reason?`; ${health.reason}`:
 ""}${worker}`;const text=`${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
 ${import_chunk_AYL4EYJC.nextCommands.observe(id,root.option)}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.pending,json}:{code:import_chunk_6PFAPK5K.exitCodes.pending,out:text}}};function taskNotes(view){
-if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_3X3YP6EN.runNotes)(view),...view.state.warnings.map(import_chunk_3X3YP6EN.warningNote)]}function taskJson({
+if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_725MTEBX.runNotes)(view),...view.state.warnings.map(import_chunk_725MTEBX.warningNote)]}function taskJson({
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
 
 },
@@ -246,33 +246,61 @@ try{return(0,import_chunk_S7M4UBSY.lookBehind)(file)}catch(error){throw refusal(
 : ${why}`,next)}
 
 },
-"./chunk-2WNRBPZU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_CWCHVFYK=load("./chunk-CWCHVFYK.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");function whatOf(view){const{spec,
-state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
-view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
-spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
-""}function standing(view){if((0,import_chunk_BRMQUMV6.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=(0,import_chunk_CWCHVFYK.
-progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
+"./chunk-2PXQFJL2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_3QTR6XZL=load("./chunk-3QTR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_3QTR6XZL.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_3QTR6XZL.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_KOAN4Y4H.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_VQZH6OHM.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_3QTR6XZL.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
-"./chunk-2ZSGMDSK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_PED7CQPN=load("./chunk-PED7CQPN.js");var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
-const before=await beforeOf(root,id);if((0,import_chunk_BRMQUMV6.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?
-"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_DFAVRAQR.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),
-why:request.why})}
-`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_EJMCTUJP.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_PED7CQPN.
-waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
-view,result:(0,import_chunk_BRMQUMV6.isEnded)(view.state)?"ended_before":"requested"}}async function beforeOf(root,id){const view=await(0,import_chunk_B4HBQMDR.
-refreshUnasked)(root,id);return(0,import_chunk_BRMQUMV6.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_B4HBQMDR.refresh)(root,id)}function isOver(view){
-return(0,import_chunk_B4HBQMDR.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_BRMQUMV6.conditionOf)(view)==="over"}function askingMs({spec}){return spec?.
-run?.status_cmd?import_chunk_EJMCTUJP.taskStatusMs+import_chunk_EJMCTUJP.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.
-createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))
-throw error}}}function nudge(view){const engine=(0,import_chunk_7O3BSNKY.findEngine)(view.spec?.engine??"")??import_chunk_7O3BSNKY.defaultEngine;for(const identity of[
-view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
+"./chunk-33P23ATF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{bootId:()=>bootId,hasCpu:()=>hasCpu,identityOf:()=>identityOf,installBootId:()=>installBootId,installPs:()=>installPs,
+isDeadState:()=>isDeadState,isIdentity:()=>isIdentity,isStopped:()=>isStopped,isTakenOver:()=>isTakenOver,livenessOf:()=>livenessOf,ownIdentity:()=>ownIdentity,
+parentIdentity:()=>parentIdentity,parseStat:()=>parseStat,pidNamespace:()=>pidNamespace,readCommandLine:()=>readCommandLine,readFolder:()=>readFolder,readProcess:()=>readProcess,
+readProcessVariable:()=>readProcessVariable,readProcesses:()=>readProcesses,sameIdentity:()=>sameIdentity,signalIdentity:()=>signalIdentity,takeBaseline:()=>takeBaseline,
+tickMs:()=>tickMs});module.exports=stdin_exports;var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require(
+"node:fs");var import_node_fs2=require("node:fs");var import_node_fs3=require("node:fs");function takeBaseline(){const counters=readCounters();return counters&&
+{...counters,pids:new Set(listPids())}}function pidsSince(baseline){const all=listPids();return baseline&&!hasWrapped(baseline)?all.filter(pid=>!baseline.pids.has(
+pid)):all}function listPids(){return(0,import_chunk_S7M4UBSY.listNames)("/proc").map(Number).filter(pid=>Number.isSafeInteger(pid))}function hasWrapped(baseline){
+const now=readCounters();if(!now)return true;const highest=Number(readOrEmpty("/proc/sys/kernel/pid_max"));return now.lastPid<baseline.lastPid||!(now.forks-baseline.
+forks<highest/2)}function readCounters(){const lastPid=Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);const forks=Number(/^processes (\d+)$/m.exec(readOrEmpty(
+"/proc/stat"))?.[1]);return Number.isSafeInteger(lastPid)&&Number.isSafeInteger(forks)?{lastPid,forks}:null}function readOrEmpty(file){try{return(0,import_node_fs.
+readFileSync)(file,"latin1")}catch{return""}}var isLinux=process.platform==="linux";var hasCpu=isLinux;var tickMs=10;var readPs=()=>[];function installPs(read){
+readPs=read}function readProcess(pid){if(!Number.isSafeInteger(pid)||pid<=1)return void 0;return isLinux?readProc(pid):readPs(["-p",String(pid)])[0]}function readProcesses(baseline=null){
+if(!isLinux)return readPs(["-ax"]);return pidsSince(baseline).flatMap(pid=>readProc(pid)??[])}function readProcessVariable(pid,name){const text=isLinux?readWhole(
+`/proc/${pid}/environ`):void 0;if(text===void 0)return void 0;const at=text.startsWith(`${name}=`)?0:text.indexOf(`\0${name}=`)+1;if(at===0&&!text.startsWith(`${name}\
+=`))return void 0;const from=at+name.length+1;const end=text.indexOf("\0",from);return text.slice(from,end<0?void 0:end)}function readCommandLine(pid){if(!isLinux||
+!Number.isSafeInteger(pid)||pid<=1)return void 0;const bytes=readBytes(`/proc/${pid}/cmdline`);return bytes&&bytes.length>0?bytes.toString("utf8").replace(/\0$/,
+"").split("\0"):void 0}function readFolder(pid){try{return isLinux?(0,import_node_fs2.readlinkSync)(`/proc/${pid}/cwd`):void 0}catch{return void 0}}function parseStat(text){
+const open=text.indexOf("(");const close=text.lastIndexOf(")");const rest=text.slice(close+2).split(" ");const pid=Number.parseInt(text.slice(0,open),10);if(open<
+0||close<open||rest.length<20||!Number.isSafeInteger(pid))return void 0;return{pid,state:rest[0]??"",parent:Number(rest[1]),group:Number(rest[2]),session:Number(
+rest[3]),cpu:Number(rest[11])+Number(rest[12]),waited:Number(rest[13])+Number(rest[14]),start:rest[19]??"",name:text.slice(open+1,close)}}function readProc(pid){
+const text=readWhole(`/proc/${pid}/stat`);return text===void 0?void 0:parseStat(text)}function readWhole(file){return readBytes(file)?.toString("latin1")}function readBytes(file){
+try{return(0,import_node_fs2.readFileSync)(file)}catch{return void 0}}var boot;var namespace;function installBootId(id){boot=id}function bootId(){boot??=readBootId();
+return boot}function pidNamespace(){namespace??=process.platform==="linux"?link("/proc/self/ns/pid"):process.platform;return namespace}function identityOf(pid){
+const row=readProcess(pid);if(!row)return void 0;return{pid,start_token:row.start,boot_id:bootId(),pid_ns:pidNamespace()}}function ownIdentity(){return identityOf(
+process.pid)??{pid:process.pid,start_token:"",boot_id:bootId(),pid_ns:pidNamespace()}}function parentIdentity(){return identityOf(process.ppid)}function isTakenOver({
+pid}){const row=readProcess(pid);if(!row||row.session===pid)return false;if(row.parent===1)return row.session>1;const parent=readProcess(row.parent);return parent!==
+void 0&&parent.session!==row.session}function livenessOf(identity){if(!isIdentity(identity))return"dead";if(identity.boot_id!==bootId())return"dead";if(identity.
+pid_ns!==pidNamespace())return"unknown";const row=readProcess(identity.pid);if(row)return row.start===identity.start_token&&!isDeadState(row.state)?"alive":"dea\
+d";return isHidden(identity.pid)?"alive":"dead"}function isDeadState(state){return state.startsWith("Z")||state.startsWith("X")}function isStopped(identity){if(!isIdentity(
+identity)||identity.boot_id!==bootId()||identity.pid_ns!==pidNamespace())return false;const row=readProcess(identity.pid);return row!==void 0&&row.start===identity.
+start_token&&row.state.startsWith("T")}function sameIdentity(a,b){return a.pid===b.pid&&a.start_token===b.start_token&&a.boot_id===b.boot_id&&a.pid_ns===b.pid_ns}
+function isIdentity(value){if(typeof value!=="object"||value===null)return false;const{pid,start_token,boot_id,pid_ns}=value;return Number.isSafeInteger(pid)&&pid>
+1&&typeof start_token==="string"&&start_token!==""&&typeof boot_id==="string"&&typeof pid_ns==="string"}function signalIdentity(identity,signal){if(livenessOf(identity)!==
+"alive")return false;try{process.kill(identity.pid,signal);return true}catch{return false}}function isHidden(pid){try{process.kill(pid,0);return false}catch(error){
+return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EPERM"}}function readBootId(){return(0,import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id","latin1").
+trim()}function link(target){try{return(0,import_node_fs3.readlinkSync)(target)}catch{return"none"}}
 
 },
 "./chunk-35CMASYX.js": function (module, exports) {
@@ -297,66 +325,50 @@ let watcher;const stop=()=>{watcher?.close();watcher=void 0};try{watcher=(0,impo
 nge",onChange).on("error",()=>{stop();onLost()});return stop}
 
 },
-"./chunk-3X3YP6EN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
-module.exports=stdin_exports;var import_chunk_P3OLAHQ2=load("./chunk-P3OLAHQ2.js");var import_chunk_UK5DXVLM=load("./chunk-UK5DXVLM.js");var import_chunk_MNJKB4J2=load(
-"./chunk-MNJKB4J2.js");var import_chunk_46KN6FS2=load("./chunk-46KN6FS2.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_5ZFRVBX2=load(
-"./chunk-5ZFRVBX2.js");var import_chunk_LQ7UQP2V=load("./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_AYL4EYJC=load(
-"./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
-import_chunk_PGEWSQPR.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
-filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_KPX6JYGN.describeResult)(note)}`),...run.log?
-[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_LQ7UQP2V.
-taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
-null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
-const failed=(0,import_chunk_MNJKB4J2.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
-if(!spec?.staff||!(0,import_chunk_BRMQUMV6.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
-import_chunk_PGEWSQPR.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_5ZFRVBX2.isChanges)(changes))return notes;
-notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_W6B74Y5P.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
-const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
-for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
-mode,profile}){return!(0,import_chunk_GAHUBHR4.isWriter)(profile)&&(0,import_chunk_GAHUBHR4.isWriter)((0,import_chunk_GAHUBHR4.findMode)(mode)?.profile??"restri\
-cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_PGEWSQPR.readRange)(view.paths.result,0,
-64*1024*1024)?.bytes;if(!deliverable&&!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_BRMQUMV6.goneError)(view.id,view.paths);const notes=[
-header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_UK5DXVLM.handbackLine)(
-view);if(handback!==null)notes.push(`hand-back: ${handback}`);if(view.spec?.staff?.mode==="implement"&&(0,import_chunk_P3OLAHQ2.claimsOf)(view).kind==="ok")notes.
-push(`check it: ${import_chunk_AYL4EYJC.nextCommands.verify(view.id,view.spec.state_option)}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));
-const on=(0,import_chunk_46KN6FS2.goingOn)(view,view.spec?.state_option??[]);if(on)notes.push(...on.words===null?[]:[`note: ${on.words}`],`go on: ${Object.values(
-on.next)[0]}`);if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.
-exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(
-warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_EAYLE45X.ageOf)(view.state.created_at,
-(0,import_chunk_CL3BCQKO.nowMs)())};if(view.damage!==null)return{...view.state,...times};const on=(0,import_chunk_46KN6FS2.goingOn)(view,view.spec?.state_option??
-[]);const next=on?{going_on:on.words,next:on.next}:{};return{...recordOf(view),...whatIsThere(view.paths),...times,...next}}function forTerminal(bytes){const text=(0,
-import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}
-`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+"./chunk-3QTR6XZL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-QYTOKUTD.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
+ take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
+text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null}}function onStallOf(input){const text=input.text("on-stall");
+if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
+l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EJMCTUJP.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
+-stall of ${size} bytes: at most ${import_chunk_EJMCTUJP.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
+!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
+n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
+checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
+import_chunk_KOAN4Y4H.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
+isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-ZW6LXC6S.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
+const collect=`collect: ${import_chunk_AYL4EYJC.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(launched),collect,
+...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,
+heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key\
+ had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}function specOf(root,id){const spec=(0,import_chunk_ZGBECAX4.
+readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}function warningNotes(root,id){return warningsOf(root,id).
+map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))return void 0;const[{inspect},
+{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-YKKFTTYP.js")),Promise.resolve().then(()=>load("./timer-facts-V7AOTHDZ.js"))]);
+const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.
+timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./\
+queue-note-I5BWYGEQ.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
+root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);const commands={wait:import_chunk_AYL4EYJC.nextCommands.waitOn(id,specOf(root,id),root.option),
+observe:import_chunk_AYL4EYJC.nextCommands.observe(id,root.option),cancel:import_chunk_AYL4EYJC.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
+id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
+facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
+next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
+`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
 
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_AYL4EYJC.nextCommands.doctor(view.id,view.spec?.state_option??
-[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
-[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
-message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
-join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
-kind==="run"&&(0,import_chunk_S7M4UBSY.exists)(paths.output))where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){
-return Object.entries(state.output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes}\
- bytes (${(0,import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_PGEWSQPR.
-readText)(paths.resultRecord);try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_W6B74Y5P.terminalRecord)(
-spec,paths,state):state}function whatIsThere(paths){const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(
-paths.output),error_path:there(paths.error)}}
-
-},
-"./chunk-44TTJNGR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{whoseJobs:()=>whoseJobs});module.exports=stdin_exports;var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");function whoseJobs(root,owner){const known=new Map;const look=id=>{const seen=known.get(id)??starterOf(root,id);known.set(id,seen);return seen};
-return spec=>{if(owner===null)return"own";const passed=new Set([spec.id]);let isHeld=false;for(let above=spec.owner;above!==owner;){if(above===null||!(0,import_chunk_V5ZZ3YHA.
-isId)(above)||passed.has(above))return"other";passed.add(above);const starter=look(above);if(starter==="gone")return"other";if(starter==="unreadable")break;isHeld||=
-!starter.isOver;above=starter.owner}return isHeld?"below":"own"}}function starterOf(root,id){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if(!(0,import_chunk_S7M4UBSY.
-exists)(paths.folder))return"gone";const spec=(0,import_chunk_EAYLE45X.readSpec)(paths);if(spec.kind!=="ok")return"unreadable";const state=(0,import_chunk_EAYLE45X.
-readState)(paths);return{owner:spec.value.owner,isOver:state.kind==="ok"&&(0,import_chunk_BRMQUMV6.isEnded)(state.value)}}
+`,notes}}
 
 },
 "./chunk-46KN6FS2.js": function (module, exports) {
@@ -367,32 +379,6 @@ words:null};const isAsked=state.warnings.some(({code})=>code==="parent_question"
 of a new launch";const where=spec?.handback?`put ${what} into the hand-back folder ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
 handback.dir),1e3)} first, or ${launch}`:`${what} belongs ${launch}`;return{next:{restart:import_chunk_AYL4EYJC.nextCommands.restart(id,option)},words:`it left \
 no conversation to go on in, and a restart gets the same task as before: ${where}`}}
-
-},
-"./chunk-46XDPNLZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
-var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");
-var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var table={queued:{claimed:"starting",started:"runni\
-ng",stop_asked:"stopping",concluded:"ended"},starting:{claimed:"starting",started:"running",stop_asked:"stopping",concluded:"ended"},running:{claimed:"running",
-started:"running",stop_asked:"stopping",concluded:"ended"},stopping:{claimed:"stopping",started:"stopping",stop_asked:"stopping",concluded:"ended"},ended:{claimed:"\
-ended",started:"ended",stop_asked:"ended",concluded:"ended"}};function transition(from,event){return table[from][event]}var snapshotPauseMs=300;var Progress=class{journal;state;claim;lifecycle;snapshotTimer;makeSnapshot;constructor(claim){
-this.claim=claim;this.journal=(0,import_chunk_4XKVO363.openJournal)(claim.paths,claim.spec);const read=(0,import_chunk_EAYLE45X.readState)(claim.paths);this.state=
-read.kind==="ok"?read.value:(0,import_chunk_7O3BSNKY.earlyState)(claim.spec.id,claim.spec);this.lifecycle=["queued","starting","running","stopping"].includes(this.
-state.state)?this.state.state:"starting";if(claim.generation>1)this.tellWake()}step(event,type,fields,change={}){this.lifecycle=transition(this.lifecycle,event);
-this.note(type,fields,{...change,...this.lifecycle==="ended"?{}:{state:this.lifecycle}})}note(type,fields,change={}){this.append(type,fields);this.state={...this.
-state,...change,rev:this.state.rev+1,seq:this.journal.seq};const sync=change.conversation!==void 0||type==="stopping";this.unlessFull(()=>(0,import_chunk_EAYLE45X.
-writeState)(this.claim.paths,this.state,{sync}))}change(change){this.state={...this.state,...change,rev:this.state.rev+1};this.unlessFull(()=>(0,import_chunk_EAYLE45X.
-writeState)(this.claim.paths,this.state,{sync:false}))}snapshot(make){this.makeSnapshot=make;this.snapshotTimer??=setTimeout(()=>this.flush(),snapshotPauseMs)}flush(){
-clearTimeout(this.snapshotTimer);this.snapshotTimer=void 0;const make=this.makeSnapshot;this.makeSnapshot=void 0;if(make)this.unlessFull(()=>(0,import_chunk_PGEWSQPR.
-writeJson)(this.claim.paths.snapshot,{at:(0,import_chunk_CL3BCQKO.isoNow)(),...make()},{sync:false}))}append(type,fields){this.unlessFull(()=>this.journal.append(
-type,fields));this.state.seq=this.journal.seq;if(fields.wake!==void 0)this.tellWake()}tellWake(){this.claim.onWake?.(told=>this.append("notified",told))}unlessFull(write){
-try{write()}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}};function agentSnapshot(reading){const latest=(0,
-import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text),import_chunk_EJMCTUJP.textTailBytes);return{tools:reading.tools.slice(
--import_chunk_EJMCTUJP.toolCalls).map(toolSnapshot),tool_count:reading.toolCount,text:latest.text,text_truncated:latest.truncated,final:reading.final,conversation_id:reading.
-conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
-replace(/\s+/g," ").trim(),import_chunk_EJMCTUJP.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
-80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
 
 },
 "./chunk-4E6W4MJD.js": function (module, exports) {
@@ -613,21 +599,62 @@ void 0?"renamed":!was?"added":!is?"deleted":"modified";return{path:shortName(pat
 return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.readableName)(name),listed.nameBytes)}
 
 },
-"./chunk-64SQETAS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-RWXIZRXY.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-KJLKHX7T.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-DVOEULAT.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-KUHPMMXU.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-WS65ZEU5.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-IVETPDOB.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-XNUYASLT.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-HH7Q6TKX.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-32SOJSOF.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-NAC5AY4M.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-FA24CUYV.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-R6UW43UZ.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-N5MSBZJ6.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-5OWXXSQM.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-I64B3B7K.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-2EWBUXSF.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-TOQRQVFZ.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-JZNR2VEC.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-LD5PU6UG.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-PTNI3FHX.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-MVNEQKDT.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-UGIGT2WT.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-OK4PCTP7.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+"./chunk-65MQFBXZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{withLock:()=>withLock});module.exports=stdin_exports;var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");async function withLock(folder,fn,waitMs=import_chunk_EJMCTUJP.
+lockWaitMs){const release2=await take(folder,waitMs);try{return await fn()}finally{release2()}}async function take(folder,waitMs){(0,import_chunk_PGEWSQPR.createFolder)(
+folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind!=="folder")throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use the lock ${folder}\
+: it is no folder`);const own=(0,import_chunk_33P23ATF.ownIdentity)();const ticket=import_node_path.default.join(folder,`.${own.pid}-${own.start_token.replace(/\W/g,
+"")}-${Math.random().toString(36).slice(2)}`);(0,import_chunk_PGEWSQPR.writeFile)(ticket,JSON.stringify(own),{sync:false});const until=(0,import_chunk_CL3BCQKO.
+monotonicMs)()+waitMs;try{for(let pause=2;;pause=Math.min(pause*2,50)){const number=tryTake(folder,ticket);if(number!==void 0){const held=import_node_path.default.
+join(folder,String(number));return()=>release(held)}if((0,import_chunk_CL3BCQKO.monotonicMs)()>=until)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot \
+take the lock ${folder}: it is held by ${holderText(folder)}`);await(0,import_chunk_CL3BCQKO.sleep)(pause)}}finally{(0,import_chunk_PGEWSQPR.removeFile)(ticket)}}
+function release(held){try{(0,import_node_fs.renameSync)(held,`${held}.free`)}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT")throw error}}function tryTake(folder,ticket){
+const top=highest(folder);if(top.number>0&&!top.free&&!isAbandoned(import_node_path.default.join(folder,String(top.number))))return void 0;const number=top.number+
+1;const file=import_node_path.default.join(folder,String(number));try{(0,import_node_fs.linkSync)(ticket,file)}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(
+error)==="EEXIST")return void 0;throw error}const now=highest(folder);if(now.number!==number||now.free){(0,import_chunk_PGEWSQPR.removeFile)(file);return void 0}
+for(const name of(0,import_chunk_S7M4UBSY.listNames)(folder))if(numberOf(name)>0&&numberOf(name)<number)(0,import_chunk_PGEWSQPR.removeFile)(import_node_path.default.
+join(folder,name));return number}function highest(folder){const names=(0,import_chunk_S7M4UBSY.listNames)(folder);const number=Math.max(0,...names.map(numberOf));
+return{number,free:number>0&&names.includes(`${number}.free`)}}function numberOf(name){const match=/^(\d+)(?:\.free)?$/.exec(name);return match?Number(match[1]):
+0}function isAbandoned(file){const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind==="missing")return false;const liveness=read.kind==="ok"&&(0,import_chunk_33P23ATF.
+isIdentity)(read.value)?(0,import_chunk_33P23ATF.livenessOf)(read.value):"unknown";if(liveness!=="unknown")return liveness==="dead";const facts=(0,import_chunk_S7M4UBSY.
+factsOf)(file);return facts!==void 0&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs>3*import_chunk_EJMCTUJP.leaseStaleMs}function holderText(folder){const read=(0,
+import_chunk_PGEWSQPR.readJson)(import_node_path.default.join(folder,String(highest(folder).number)));return read.kind==="ok"?`process ${String(read.value.pid)}`:
+"another process"}
+
+},
+"./chunk-6LCHWUBR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_OY3VQ5YK=load("./chunk-OY3VQ5YK.js");var import_chunk_MNJKB4J2=load(
+"./chunk-MNJKB4J2.js");var import_chunk_EGOXSH4I=load("./chunk-EGOXSH4I.js");var import_chunk_DPIDY5KO=load("./chunk-DPIDY5KO.js");var import_chunk_GHNSTYBP=load(
+"./chunk-GHNSTYBP.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_LQ7UQP2V=load(
+"./chunk-LQ7UQP2V.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_GHNSTYBP.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_EGOXSH4I.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_LKVCNF5P.isEnded)(state)?null:`${(0,import_chunk_EGOXSH4I.healthWord)(
+seen.health)}${seen.reason?` (${seen.reason})`:""}`],["queue",(0,import_chunk_OY3VQ5YK.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,
+import_chunk_LKVCNF5P.isEnded)(state)?null:(0,import_chunk_OY3VQ5YK.progressLine)(view)],["watch",(0,import_chunk_OY3VQ5YK.watchLine)(view)],["hand-back",(0,import_chunk_OY3VQ5YK.
+handbackLine)(view)],["notify",(0,import_chunk_MNJKB4J2.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.
+error.message)}`:null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_EGOXSH4I.timeOf)(view)}${ended===
+null?"":`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_EGOXSH4I.ownerOf)(view):null],["backend",agentOf(view)],
+["due",spec?.timer?(0,import_chunk_4SONJGJP.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["w\
+hat",(0,import_chunk_DPIDY5KO.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
+"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
+...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
+join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_LKVCNF5P.isEnded)(state)?`${(0,import_chunk_LQ7UQP2V.
+oneLine)(identity)}: ${(0,import_chunk_LQ7UQP2V.taskWords)(state)}`:(0,import_chunk_LQ7UQP2V.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_LKVCNF5P.
+isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
+/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_LKVCNF5P.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
+return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_BQYHQL4Q.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
+const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
+odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
+import_chunk_4E6W4MJD.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_LKVCNF5P.isEnded)(
+state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_GHNSTYBP.progressOf)(
+view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
+plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
+status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
 
 },
 "./chunk-6PFAPK5K.js": function (module, exports) {
@@ -638,104 +665,106 @@ return codeOfState[state]}function exitCodeOfAll(states){const codes=states.map(
 canceled]){if(codes.includes(code))return code}return exitCodes.done}
 
 },
-"./chunk-6SUQPFLF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endShim:()=>endShim,keepShimGoing:()=>keepShimGoing,reviveShim:()=>reviveShim});module.exports=stdin_exports;var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");function reviveShim({mark,shim,child}){if(!shim||!child||!(0,import_chunk_DFAVRAQR.isStopped)(shim)||(0,import_chunk_DFAVRAQR.livenessOf)(
-child)!=="dead"||!isOfJob(shim,mark))return false;return(0,import_chunk_DFAVRAQR.signalIdentity)(shim,"SIGCONT")}function keepShimGoing(pair){const look=()=>void reviveShim(
-pair());look();const timer=setInterval(look,100);return()=>clearInterval(timer)}async function endShim(shim,mark){if(!shim||(0,import_chunk_DFAVRAQR.livenessOf)(
-shim)!=="alive"||!isOfJob(shim,mark))return;if(await untilDead(shim,import_chunk_EJMCTUJP.killSettleMs,()=>(0,import_chunk_DFAVRAQR.isStopped)(shim)&&(0,import_chunk_DFAVRAQR.
-signalIdentity)(shim,"SIGCONT")))return;await untilDead(shim,import_chunk_EJMCTUJP.killSettleMs,()=>(0,import_chunk_DFAVRAQR.signalIdentity)(shim,"SIGKILL"))}function isOfJob(shim,mark){
-return process.platform!=="linux"||(0,import_chunk_DFAVRAQR.readProcessVariable)(shim.pid,import_chunk_IYTRN2OE.markVariable)===mark}async function untilDead(shim,patienceMs,push){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+patienceMs;for(let pause=2;(0,import_chunk_DFAVRAQR.livenessOf)(shim)==="alive";pause=Math.min(pause*2,100)){
-if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return false;push();await(0,import_chunk_CL3BCQKO.sleep)(pause)}return true}
+"./chunk-725MTEBX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
+module.exports=stdin_exports;var import_chunk_UN3RQ53O=load("./chunk-UN3RQ53O.js");var import_chunk_OY3VQ5YK=load("./chunk-OY3VQ5YK.js");var import_chunk_MNJKB4J2=load(
+"./chunk-MNJKB4J2.js");var import_chunk_46KN6FS2=load("./chunk-46KN6FS2.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_5ZFRVBX2=load(
+"./chunk-5ZFRVBX2.js");var import_chunk_LQ7UQP2V=load("./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_AYL4EYJC=load(
+"./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
+import_chunk_PGEWSQPR.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
+filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_KPX6JYGN.describeResult)(note)}`),...run.log?
+[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_LQ7UQP2V.
+taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
+null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
+const failed=(0,import_chunk_MNJKB4J2.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
+if(!spec?.staff||!(0,import_chunk_LKVCNF5P.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
+import_chunk_PGEWSQPR.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_5ZFRVBX2.isChanges)(changes))return notes;
+notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_W6B74Y5P.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
+const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
+for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
+mode,profile}){return!(0,import_chunk_GAHUBHR4.isWriter)(profile)&&(0,import_chunk_GAHUBHR4.isWriter)((0,import_chunk_GAHUBHR4.findMode)(mode)?.profile??"restri\
+cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_PGEWSQPR.readRange)(view.paths.result,0,
+64*1024*1024)?.bytes;if(!deliverable&&!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_LKVCNF5P.goneError)(view.id,view.paths);const notes=[
+header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_OY3VQ5YK.handbackLine)(
+view);if(handback!==null)notes.push(`hand-back: ${handback}`);if(view.spec?.staff?.mode==="implement"&&(0,import_chunk_UN3RQ53O.claimsOf)(view).kind==="ok")notes.
+push(`check it: ${import_chunk_AYL4EYJC.nextCommands.verify(view.id,view.spec.state_option)}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));
+const on=(0,import_chunk_46KN6FS2.goingOn)(view,view.spec?.state_option??[]);if(on)notes.push(...on.words===null?[]:[`note: ${on.words}`],`go on: ${Object.values(
+on.next)[0]}`);if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.
+exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(
+warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_ZGBECAX4.ageOf)(view.state.created_at,
+(0,import_chunk_CL3BCQKO.nowMs)())};if(view.damage!==null)return{...view.state,...times};const on=(0,import_chunk_46KN6FS2.goingOn)(view,view.spec?.state_option??
+[]);const next=on?{going_on:on.words,next:on.next}:{};return{...recordOf(view),...whatIsThere(view.paths),...times,...next}}function forTerminal(bytes){const text=(0,
+import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}
+`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_AYL4EYJC.nextCommands.doctor(view.id,view.spec?.state_option??
+[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
+[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
+message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
+join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
+kind==="run"&&(0,import_chunk_S7M4UBSY.exists)(paths.output))where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){
+return Object.entries(state.output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes}\
+ bytes (${(0,import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_PGEWSQPR.
+readText)(paths.resultRecord);try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_W6B74Y5P.terminalRecord)(
+spec,paths,state):state}function whatIsThere(paths){const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(
+paths.output),error_path:there(paths.error)}}
 
 },
-"./chunk-6VGBR44A.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_XO3NQEUS=load("./chunk-XO3NQEUS.js");
-var import_chunk_MZWSYKEP=load("./chunk-MZWSYKEP.js");var import_chunk_P3LXINW5=load("./chunk-P3LXINW5.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_F4LH2W72=load("./chunk-F4LH2W72.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
-const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_XO3NQEUS.endProbes)(
-tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
-mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
-"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
-program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_F4LH2W72.runTool)({...shell,timeoutMs:import_chunk_EJMCTUJP.taskStatusMs,limit:import_chunk_EJMCTUJP.
-probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
-const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
-o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
-if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
-named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
-code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-import_chunk_EJMCTUJP.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_EJMCTUJP.probeBytes)}`;case"fai\
-led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
-null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
-)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_EJMCTUJP.
-evidenceChars,import_chunk_EJMCTUJP.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_MZWSYKEP.findEscaped)(tree);const named=left.slice(
-0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
-eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
-elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
-return(0,import_chunk_P3LXINW5.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-MWDNFH6X.js"))).withHandback(job,ending));if(!run)return(0,
-import_chunk_P3LXINW5.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_KPX6JYGN.
-noteResults)(run),run.log?(0,import_chunk_P3LXINW5.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_MZWSYKEP.treeOf)(spec,paths,nobody),{reason:ending.
-reason,isStarted:tree!==null})]);return(0,import_chunk_P3LXINW5.conclude)(job,{...ending,results,ownLog,task})}
+"./chunk-72AD3UOA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{Sampler:()=>Sampler,countDescendants:()=>countDescendants,cpuOf:()=>cpuOf,isBusy:()=>isBusy,measureTree:()=>measureTree,
+noteTrouble:()=>noteTrouble,ownRows:()=>ownRows,stillnessOf:()=>stillnessOf});module.exports=stdin_exports;var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
+var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function measureTree(tree){const own=ownRows(tree);return{
+cpu:cpuOf(own),descendants:own.filter(row=>row.pid!==tree.child&&!(0,import_chunk_33P23ATF.isDeadState)(row.state)).length}}function ownRows(tree){const rows=(0,
+import_chunk_UMDWJBGZ.findRows)({...tree,reach:"all"},()=>true);tree.known=new Map(rows.map(row=>[row.pid,row.start]));const others=(0,import_chunk_UMDWJBGZ.findProbes)(
+rows);for(const pid of(0,import_chunk_UMDWJBGZ.withBelow)(rows,new Set(rows.filter(row=>isShimsOwn(row,tree)).map(row=>row.pid))))others.add(pid);return rows.filter(
+row=>!others.has(row.pid))}function cpuOf(rows){return import_chunk_33P23ATF.hasCpu?rows.map(cpuRowOf):null}function isShimsOwn(row,tree){return tree.child!==null&&
+tree.session!==null&&row.parent===tree.session&&row.pid!==tree.child}function cpuRowOf({pid,start,parent,cpu,waited}){return{pid,start,parent,ownMs:cpu*import_chunk_33P23ATF.
+tickMs,waitedMs:waited*import_chunk_33P23ATF.tickMs}}function noteTrouble(paths,error){try{if((0,import_chunk_S7M4UBSY.exists)(paths.folder))(0,import_chunk_PGEWSQPR.
+appendText)(paths.workerLog,`cannot judge: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error))}
+`)}catch{}}var emptyBooks={rows:new Map,owed:new Map};function cpuSince(before,now){const rows=new Map(now.map(row=>[row.pid,row]));const isThere=({pid,start})=>rows.
+get(pid)?.start===start;const fresh=new Map;for(const row of before.rows.values()){if(isThere(row))continue;const heir=heirOf(row);if(heir!==void 0)fresh.set(heir,
+(fresh.get(heir)??0)+row.ownMs+row.waitedMs)}let usedMs=0;const owed=new Map;for(const row of now){const earlier=before.rows.get(row.pid);const known=earlier?.start===
+row.start?earlier:void 0;usedMs+=Math.max(0,row.ownMs-(known?.ownMs??0));const came=Math.max(0,row.waitedMs-(known?.waitedMs??0));const[old,due]=[known?before.owed.
+get(row.pid)??0:0,fresh.get(row.pid)??0];usedMs+=Math.max(0,came-old-due);const left=Math.min(due,Math.max(0,old+due-came));if(left>0)owed.set(row.pid,left)}return{
+usedMs,books:{rows,owed}};function heirOf(row){const seen=new Set;for(let parent=before.rows.get(row.parent);parent;parent=before.rows.get(parent.parent)){if(isThere(
+parent))return parent.pid;if(seen.has(parent.pid))return void 0;seen.add(parent.pid)}return void 0}}var Sampler=class{options;books;sizes;results;log;lastMs;sum=nothing;pending;disarm=()=>void 0;isStopped=false;constructor(options){
+this.options=options;const{baseline}=options;this.books=baseline?emptyBooks:null;this.sizes=baseline?{stdout:0,stderr:0}:null;this.results=new Map(baseline?.results??
+[]);this.lastMs=options.fromMs;if(baseline)this.arm();else void this.sample().finally(()=>this.arm())}async take(){await this.pending;await this.sample();this.arm();
+const{sum:sum2}=this;this.sum=nothing;return sum2}stop(){this.isStopped=true;this.disarm()}arm(){this.disarm();if(this.isStopped)return;const{clock,everyMs}=this.
+options;this.disarm=clock.at(clock.monotonicMs()+everyMs,()=>{void this.sample().finally(()=>this.arm())})}sample(){this.pending??=this.lookOnce().catch(this.options.
+onError).finally(()=>{this.pending=void 0});return this.pending}async lookOnce(){const look=await this.options.look();if(this.isStopped)return;const now=this.options.
+clock.monotonicMs();const activity={spanMs:Math.max(0,now-this.lastMs),...this.cpuOf(look),...this.outputOf(look),hasLog:look.log!==void 0&&this.log!==void 0&&isOther(
+this.log,look.log),descendants:look.usage.descendants,changed:this.changedOf(look)};if(look.log!==void 0)this.log=look.log;this.lastMs=now;this.sum=add(this.sum,
+activity);this.options.onSample?.(activity,now)}cpuOf({usage}){if(usage.cpu===null)return{cpuMs:null};const isFirst=this.books===null;const{usedMs,books}=cpuSince(
+this.books??emptyBooks,usage.cpu);this.books=books;return{cpuMs:isFirst?0:usedMs}}outputOf({stdout,stderr}){const before=this.sizes??{stdout,stderr};this.sizes=
+{stdout,stderr};return{hasOutput:stdout!==before.stdout||stderr!==before.stderr,outputBytes:Math.max(0,stdout-before.stdout)+Math.max(0,stderr-before.stderr)}}changedOf({
+results}){const changed=[];for(const[path,facts]of results){const before=this.results.get(path);this.results.set(path,facts);if(before!==void 0&&isOther(before,
+facts))changed.push(path)}return changed}};var nothing={spanMs:0,cpuMs:0,hasOutput:false,outputBytes:0,hasLog:false,descendants:0,changed:[]};function add(one,two){
+return{spanMs:one.spanMs+two.spanMs,cpuMs:one.cpuMs===null||two.cpuMs===null?null:one.cpuMs+two.cpuMs,hasOutput:one.hasOutput||two.hasOutput,outputBytes:one.outputBytes+
+two.outputBytes,hasLog:one.hasLog||two.hasLog,descendants:Math.max(one.descendants,two.descendants),changed:[...new Set([...one.changed,...two.changed])]}}function isOther(before,now){
+if(before===null||now===null)return before!==now;return before.size!==now.size||before.modified_ms!==now.modified_ms||before.inode!==now.inode}function stillnessOf(window){
+const spanMs=sum(window.map(one=>one.spanMs));const cpuMs=window.some(one=>one.cpuMs===null)?null:sum(window.map(one=>one.cpuMs??0));const hasOutput=window.some(
+one=>one.hasOutput);const hasLog=window.some(one=>one.hasLog);const descendants=Math.max(0,...window.map(one=>one.descendants));const output=hasOutput?`${(0,import_chunk_TFEMYLSK.
+formatSize)(sum(window.map(one=>one.outputBytes)))} of output`:"no output";const figures=[cpuWords(cpuMs,spanMs),output,...hasLog?["its log changed"]:[],countDescendants(
+descendants)].join(", ");const facts={descendants,words:figures};if(isBusy(cpuMs,spanMs)||hasOutput||hasLog)return{kind:"working",...facts};if(cpuMs===null)return{
+kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_EJMCTUJP.
+idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){if(cpuMs===null)return"\
+CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)} of CPU (${percent<
+10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}
 
 },
 "./chunk-7LUFXQWN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{isToolSession:()=>isToolSession,noteToolSession:()=>noteToolSession});module.exports=stdin_exports;var sessions=new Set;
 var lingerMs=1e3;function isToolSession(session){return sessions.has(session)}function noteToolSession(pid){if(pid===void 0)return()=>void 0;sessions.add(pid);return()=>setTimeout(
 ()=>sessions.delete(pid),lingerMs).unref()}
-
-},
-"./chunk-7O3BSNKY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{canonical:()=>canonical,damagedState:()=>damagedState,defaultEngine:()=>defaultEngine,earlyState:()=>earlyState,ensureKey:()=>ensureKey,
-environmentDigest:()=>environmentDigest,findEngine:()=>findEngine,hasQueue:()=>hasQueue,hashOf:()=>hashOf,isGenuine:()=>isGenuine,macOf:()=>macOf,macOfAnswer:()=>macOfAnswer,
-macOfShort:()=>macOfShort,randomBytes:()=>randomBytes,readKey:()=>readKey,readTurn:()=>readTurn,sameMac:()=>sameMac,writeTurn:()=>writeTurn});module.exports=stdin_exports;
-var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");function randomBytes(count){const bytes=new Uint8Array(count);const fd=(0,import_node_fs.
-openSync)("/dev/urandom","r");try{for(let done=0;done<count;)done+=(0,import_node_fs.readSync)(fd,bytes,done,count-done,null)}finally{(0,import_node_fs.closeSync)(
-fd)}return bytes}var longBytes=64*1024;function readKey(){const folder=(0,import_chunk_IYTRN2OE.configFolder)();if(folder===void 0)return void 0;const file=import_node_path.
-default.join(folder,"key");const facts=lookAt(file);if(!facts)return void 0;const isPrivate=facts.kind==="file"&&facts.uid===process.getuid?.()&&(facts.mode&63)===
-0;const key=isPrivate?(0,import_chunk_PGEWSQPR.readText)(file,1024)?.trim():void 0;if(key&&/^[0-9a-f]{64}$/.test(key))return key;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`)}function lookAt(file){try{return(0,import_chunk_S7M4UBSY.
-factsOf)(file)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the key ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"\
-set XDG_CONFIG_HOME to a folder that you may use")}}function ensureKey(){const known=readKey();if(known)return known;const folder=(0,import_chunk_IYTRN2OE.configFolder)();
-if(folder===void 0){throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set","set HOME")}
-try{makeFolders(folder);(0,import_chunk_PGEWSQPR.createFile)(import_node_path.default.join(folder,"key"),`${(0,import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the key in ${folder} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG\
-_CONFIG_HOME to a folder that you may write")}return ensureKey()}function macOf(spec,key){return keyedDigest(key,canonical(spec))}async function isGenuine(spec,key){
-if(key===void 0)return false;const{mac,...rest}=spec;return sameMac(await systemDigest(key,Buffer.from(canonical(rest))),mac)}function macOfAnswer(answer,key){return systemDigest(
-key,Buffer.from(`answer ${canonical(answer)}`))}function macOfShort(answer,key){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.hmacSha256)(Buffer.
-from(key),Buffer.from(`answer ${canonical(answer)}`)))}function sameMac(expected,mac){let difference=expected.length^mac.length;for(let at=0;at<expected.length;at+=
-1)difference|=expected.charCodeAt(at)^mac.charCodeAt(at);return difference===0}function environmentDigest(key){const text=key+(0,import_chunk_IYTRN2OE.comparableEnvironment)();
-let high=3735928559;let low=1103547991;for(let at=0;at<text.length;at+=1){const code=text.charCodeAt(at);high=Math.imul(high^code,2654435761);low=Math.imul(low^
-code,1597334677)}high=Math.imul(high^high>>>16,2246822507)^Math.imul(low^low>>>13,3266489909);low=Math.imul(low^low>>>16,2246822507)^Math.imul(high^high>>>13,3266489909);
-return(4294967296*(2097151&low)+(high>>>0)).toString(16)}function hashOf(text){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(
-text)))}function canonical(value){if(Array.isArray(value))return`[${value.map(canonical).join(",")}]`;if(typeof value==="object"&&value!==null){const entries=Object.
-entries(value).sort(([a],[b])=>a<b?-1:1);return`{${entries.map(([name,inner])=>`${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`}return JSON.stringify(
-value)??"null"}async function keyedDigest(key,text){const bytes=Buffer.from(text);return bytes.length<=longBytes?(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.
-hmacSha256)(Buffer.from(key),bytes)):systemDigest(key,bytes)}async function systemDigest(key,bytes){const{createHmac}=await Promise.resolve().then(()=>builtin("\
-node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}function makeFolders(folder){if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind==="fo\
-lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_PGEWSQPR.createFolder)(folder)}function hasQueue(spec){return typeof spec.max_live===
-"number"&&spec.max_live>0&&spec.kind!=="timer"}var genuine=new Map;function readTurn(paths,id){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.turn);if(read.
-kind!=="ok")return void 0;const{mac,...turn}=read.value;if(typeof mac!=="string"||!isTurn(turn))return void 0;const name=`${id} ${mac} ${JSON.stringify(turn)}`;
-const known=genuine.get(name);if(known)return known;const key=usableKey();if(key===void 0||!sameMac(macOf2(id,turn,key),mac))return void 0;genuine.set(name,turn);
-return turn}function writeTurn(paths,id,turn){const key=readKey();if(key===void 0)throw new Error(`cannot take the turn of job ${id}: there is no key`);(0,import_chunk_PGEWSQPR.
-writeJson)(paths.turn,{...turn,mac:macOf2(id,turn,key)})}function macOf2(id,turn,key){return macOfShort({what:"turn",id,turn:JSON.stringify(turn)},key)}function isTurn({
-at,boot_id,mono_ms,files}){const isInstant=typeof at==="string"&&Number.isFinite(Date.parse(at));const isWhole=typeof boot_id==="string"&&Number.isFinite(mono_ms);
-return isInstant&&isWhole&&typeof files==="object"&&files!==null}function usableKey(){try{return readKey()}catch{return void 0}}function earlyState(id,spec){return{
-schema:1,id,rev:0,state:spec&&hasQueue(spec)?"queued":"starting",health:"unknown",attention_kind:null,seq:0,created_at:spec?.created_at??(0,import_chunk_CL3BCQKO.
-isoOf)((0,import_chunk_V5ZZ3YHA.idTimeMs)(id)),started_at:null,ended_at:null,duration_ms:null,exit_code:null,signal:null,signal_certain:null,error:null,warnings:spec?.
-warnings??[],conversation:null,reconciled:false,output:null,usage:null}}function damagedState(id,damage){const error={code:"state_damaged",message:`the record o\
-f this job cannot be used: ${damage}`};return{...earlyState(id,null),state:"failed",error}}var nodeOptions=["--no-warnings"];var local={id:"local",async prepare(){
-await Promise.resolve().then(()=>load("./spawn-MTIFYQZG.js"))},async start(worker){const{spawnDetached}=await Promise.resolve().then(()=>load("./spawn-MTIFYQZG.\
-js"));const pid=spawnDetached({program:process.execPath,args:[...nodeOptions,(0,import_chunk_VQZH6OHM.companionFile)(),"_worker",worker.stateRoot,worker.id],cwd:"\
-/",environment:(0,import_chunk_IYTRN2OE.workerEnvironment)(worker.mark),logFile:worker.logFile});const identity=(0,import_chunk_DFAVRAQR.identityOf)(pid);if(!identity)
-throw new Error(`cannot see the worker that was just started (pid ${pid})`);return identity},alive:import_chunk_DFAVRAQR.livenessOf,isStopped:import_chunk_DFAVRAQR.
-isStopped,signal:import_chunk_DFAVRAQR.signalIdentity};var engines=[local];function findEngine(id){return engines.find(engine=>engine.id===id)}var defaultEngine=local;
 
 },
 "./chunk-7U2475D5.js": function (module, exports) {
@@ -763,6 +792,128 @@ alloc(0);this.isInside=false;this.chain=new EventChain(0)}take(bytes,tell){const
 indexOf(10);end>=0;end=text.indexOf(10,from)){const event=!this.isInside&&end>from?this.chain.take(text.toString("utf8",from,end)):void 0;if(event)tell(event);if(this.
 isInside)this.chain.pass();this.isInside=false;from=end+1}this.rest=Buffer.from(text.subarray(from));if(this.rest.length<=2*import_chunk_EJMCTUJP.eventLineBytes)
 return;this.rest=Buffer.alloc(0);this.isInside=true}};
+
+},
+"./chunk-AGT5YIXR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
+exports=stdin_exports;var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_D7OEUGE3=load(
+"./chunk-D7OEUGE3.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","\
+hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){
+return reasons.find(reason=>reason===text)}function judgeEnd(facts){if(facts.survivors.length>0){return failed("failed","survivors",`these processes outlived SI\
+GKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"canceled":return{outcome:"canceled",error:null};case"met":case"due":return{outcome:"done",error:null};case"\
+watch_failed":return failed("failed","watch_failed",facts.detail??"the condition cannot hold any more");case"watch_error":return failed("failed","watch_error",facts.
+detail??"the condition cannot be looked at");case"exited":case"lingered":return judgeExit(facts);case"hard_timeout":if(isStaff(facts)&&facts.staffError===null)return{
+outcome:"done",error:null};if(facts.kind==="watch")return failed("timed_out","watch_expired",`the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
+return failed("timed_out","hard_timeout",`the hard limit of ${facts.deadlineText} was reached${told(facts)}`);case"first_output_timeout":return failed("failed",
+"first_output_timeout","nothing was printed within --first-output");case"stalled":return failed("failed","stalled",`nothing happened for the time given by --sta\
+ll-after${detailOf(facts)}`);case"sign_in":return failed("failed","auth",facts.staffError?.message??"the agent waits for a sign-in that nobody can give");case"s\
+tate_vanished":return failed("crashed","worker_lost","the state folder vanished");case"spawn_failed":return failed("failed","spawn_failed",`the program could no\
+t be started: ${facts.detail??"not known why"}`);case"never_started":return failed("failed","never_started","the launcher died before a worker existed");case"wo\
+rker_lost":return failed("crashed","worker_lost","the processes that supervise the command were killed; how it ended is not known");case"host_restarted":return failed(
+"crashed","host_restarted","the machine was restarted while the job ran")}}function judgeExit(facts){const{exit}=facts;if(exit?.spawn_failed)return failed("fail\
+ed","spawn_failed",`the program could not be executed (exit code ${exit.exit_code})`);if(isStaff(facts)){return facts.staffError?{outcome:"failed",error:facts.staffError}:
+{outcome:"done",error:null}}if(!exit)return failed("crashed","worker_lost","how the command ended is not known");if(exit.exit_code===facts.successExit)return judgeFiles(
+facts);if(facts.signal!==null&&exit.signaled)return failed("failed","signal",signalMessage(facts.signal));return failed("failed","exit_nonzero",`the command exi\
+ted with code ${exit.exit_code}`)}function judgeFiles({missingFiles:missingFiles2=[]}){if(missingFiles2.length===0)return{outcome:"done",error:null};const named=missingFiles2.
+slice(0,3).join(", ");const more=missingFiles2.length>3?` and ${missingFiles2.length-3} more`:"";return failed("failed","artifact_missing",`neither new nor chan\
+ged at the end: ${named}${more}`)}function isStaff({kind}){return kind==="staff"}function detailOf({detail}){return detail===void 0?"":`; ${detail}`}function told({
+staffError}){const isWord=staffError&&["auth","quota","agent_error","response_timeout"].includes(staffError.code);return isWord?`; the agent had told: ${staffError.
+message}`:""}function signalMessage(signal){const hint=signal==="SIGKILL"?" (not by us: often the kernel, when memory runs out)":"";return`the command was ended\
+ by ${signal}${hint}`}function failed(outcome,code,message){return{outcome,error:{code,message}}}function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>
+192)return void 0;const number=exitCode-128;const known=Object.entries(table).find(([,value])=>value===number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.
+constants.signals;function judgeStaff(reading,ending,request){const answer=reading.answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[
+...reading.warnings,...denialWarnings(reading)];const error=findError(reading,ending,request,answer);if(error===null&&request.reason==="lingered"){warnings.push(
+{code:"ended_after_answer",message:"the agent stayed alive after its final event and was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push(
+{code:"limit_after_answer",message:"the hard limit struck after the complete answer had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){
+if(reading.failure)return reading.failure;if(reading.final==="failure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.
+reason==="exited"&&ending.exitCode!==0)return exitError(ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answ\
+er",message:`the agent ended without a final event${quoted(lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.
+resume){const got=reading.conversationId??"none";return{code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}
+if(answer!==null)return null;if(reading.denials.length>0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.
+join(", ")}`}}return{code:"no_final_answer",message:"the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)
+return{code:"signal",message:`the agent was ended by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}
+function denialWarnings(reading){return reading.denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){
+const lines=ending.stderrTail.split("\n").map(line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}
+var severities=["critical","high","medium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;
+var most={summary:1e4,title:500,detail:1e4,file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and \
+nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
+fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
+null"}]}
+No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
+import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
+text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
+error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
+startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
+let open;for(const{line,from,next}of(0,import_chunk_D7OEUGE3.linesOf)(answer)){const fence=(0,import_chunk_D7OEUGE3.fenceOf)(line);if(fence&&open&&(0,import_chunk_D7OEUGE3.
+closes)(fence,open)){const text=isJson(open)||open.info===""?answer.slice(open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&
+(!open||isJson(fence))){open={...fence,from:next}}}return found}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(
+value))return fault("the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allo\
+wed: ${verdicts.join(", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");
+if(!Array.isArray(findings))return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);
+const read=[];for(const[n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,
+title,detail,file,line,suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,
+summary,findings:read}}}function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}\
+; allowed: ${severities.join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name===
+"suggestion"))continue;const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(
+line)&&Number(line)>0))return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="strin\
+g")return`${name} is no text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{
+kind:"fault",reason}}function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="\
+object"&&value!==null)return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value===
+"object"&&value!==null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}function usageOf(told2,runsOn,resumed){if(told2===
+null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===
+null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=before?now-before:now;const usage={...told2};if(runsOn.
+tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,earlier.output_tokens);usage.total_tokens=
+less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.cost_usd,earlier.cost_usd??0));return{usage,
+usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){
+const{paths,spec,staff}=job;const backend=(0,import_chunk_D7OEUGE3.backendOf)(spec);const reading=seen.reading??(0,import_chunk_D7OEUGE3.replay)(spec,paths);const byItself=exit.
+reason==="exited";const ending=(0,import_chunk_D7OEUGE3.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
+reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
+...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_O24UGMSY.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
+import_chunk_DGNA5353.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
+const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
+const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
+findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
+return reason==="exited"||reason==="lingered"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if((0,import_chunk_D7OEUGE3.backendOf)(spec)?.
+answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle cou\
+ld not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){try{return look()}catch(error){warnings.push({code:"not_told",message:`${what}\
+ could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===
+null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`\
+the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function questionWarnings({handback},answer){const name=answer===
+null?null:(0,import_chunk_4QTDUFVE.findQuestion)(answer);if(name===null)return[];const file=handback?`${handback.dir}/${name}`:name;const isThere=handback!==void 0&&
+handback!==null&&(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file";const answered=(0,import_chunk_4QTDUFVE.answerName)(name);const into=isThere&&answered!==
+null?`${handback.dir}/${answered} or into the next task`:"the next task";const where=isThere?`; put the answer into ${into}`:" (there is no such file)";return[{
+code:"parent_question",message:`the agent asks a question in ${file}${where}`}]}function changeWarnings(staff,changes){if(!(0,import_chunk_GAHUBHR4.isReader)(staff.
+mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+changes.refs_changed.length===0;if(changes.
+reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.reason}`}];const what=[...changes.files.slice(
+0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5} more`]:[],...changes.commit_count>0?[`${changes.
+commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.index_changed&&isToldNothing?["what is staged"]:[],
+...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran\
+: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){if(answer===null)return{findings:null,
+findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.kind==="ok")return{findings:parsed.value,findings_error:null};warnings.push(
+{code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.reason}}function makeEndState(job,before,ending){
+const{paths,spec}=job;const{exit}=ending;const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.warnings??before.warnings];
+const staff=spec.staff?endStaff({paths,spec,staff:spec.staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},
+ending.omitted?.stdout??before.output?.stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.
+push(warning);const results=ending.results??[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.
+error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_KPX6JYGN.missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,
+import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??
+dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.isoNow)();const conversationId=staff?.reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.
+outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-
+Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?null:Boolean(exit?.signaled)||ending.reason!=="exite\
+d"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.task?.warnings??[]],conversation:conversationId&&spec.
+staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.omitted??before.output??(spec.run||spec.staff?
+plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...ending.handback?{handback:ending.handback}:{},...taskFields(
+spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({run},{task}){if(!run?.status_cmd)return{};
+return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){if(ending.reason!=="exited"||ending.
+tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.tree.ended.length}\
+ left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({bytes:(0,import_chunk_4E6W4MJD.
+logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){return reason==="due"?timer?.due_at:
+void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);return facts?(0,import_chunk_CL3BCQKO.
+isoOf)(facts.modifiedMs):null}
 
 },
 "./chunk-AYL4EYJC.js": function (module, exports) {
@@ -811,79 +962,22 @@ join(":"),...home===void 0?{}:{HOME:home},...ours===void 0?{}:{XDG_CONFIG_HOME:i
 0",GIT_ASKPASS:"",GIT_NO_LAZY_FETCH:"1",GIT_NO_REPLACE_OBJECTS:"1",GIT_ALLOW_PROTOCOL:"none",GIT_CEILING_DIRECTORIES:import_node_path.default.dirname(folder)}}
 
 },
-"./chunk-B4HBQMDR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
-module.exports=stdin_exports;var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
-ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-ZEOGGWLQ.js"))).startOwedNotice(
-view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_BRMQUMV6.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
-root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_BRMQUMV6.conditionOf)(view))}function mayOweNotice({spec,
-state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_BRMQUMV6.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
-import_chunk_BRMQUMV6.inspect)(root,id);const condition=(0,import_chunk_BRMQUMV6.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
-return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-TETQ6H4K.js"));await settleJob(view,now2=>isSettleable(
-(0,import_chunk_BRMQUMV6.conditionOf)(now2)),isStrict);const now=(0,import_chunk_BRMQUMV6.inspect)(root,id);return nobodyComes.includes((0,import_chunk_BRMQUMV6.
-conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
-()=>load("./may-act-ICCBKQQZ.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
-spec:null,damage,state:(0,import_chunk_7O3BSNKY.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
-damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_BRMQUMV6.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
-resolve().then(()=>load("./attach-7MJN2XJ6.js"));await attachWorker(view,isDue);return(0,import_chunk_BRMQUMV6.inspect)(root,id)}function dropMarker(view){if(!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
-marker)}catch{}}function isHung(view){if((0,import_chunk_BRMQUMV6.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
-leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_EJMCTUJP.leaseStaleMs}
-
-},
-"./chunk-BDAQJTVO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_46KN6FS2=load(
-"./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_RQEIXYJF=load("./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load(
-"./chunk-HXUZIOM6.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load(
-"./chunk-4XKVO363.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??
-[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};
-return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_EJMCTUJP.observeBytes&&
-kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_EJMCTUJP.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_EJMCTUJP.
-textTailBytes;progress&&size()>import_chunk_EJMCTUJP.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.
-tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_EJMCTUJP.observeBytes)document.progress={tools_truncated:true,text_truncated:true};
-for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_EJMCTUJP.observeBytes)delete document[name];return make()}
-function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}
-function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_S7M4UBSY.
-factsOf)(paths.output),(0,import_chunk_S7M4UBSY.factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.
-modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>
-0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_PGEWSQPR.readJson)(paths.
-snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_PGEWSQPR.readRange)(
-paths.output,-import_chunk_EJMCTUJP.tailBytes,import_chunk_EJMCTUJP.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.
-plainText)(bytes.toString("utf8")),import_chunk_EJMCTUJP.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_EJMCTUJP.
-tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){const{state,spec}=view;const condition=(0,import_chunk_BRMQUMV6.conditionOf)(
-view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===
-void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,
-...(0,import_chunk_HXUZIOM6.healthOf)(view,condition),checkpoint:(0,import_chunk_HXUZIOM6.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_HXUZIOM6.
-watchSeen)(view),timer:(0,import_chunk_HXUZIOM6.timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(view),supervision:condition,rev:state.
-rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,
-import_chunk_EAYLE45X.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,
-...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_RQEIXYJF.collectedBy)(
-view),last_collected_seq:(0,import_chunk_RQEIXYJF.lastCollectedSeq)(view)};const page=readPage(view,options);const known=options.afterSeq===null?null:page.events.
-at(-1)?.seq??page.after;const next=nextFor(view,condition,options.root,known);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_BRMQUMV6.
-isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,
-...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_EJMCTUJP.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(
-document,null);const bounded=boundDocument(document,page);const told=Number(bounded.next_seq);if(known!==null&&told<known&&bounded.next&&!waited)bounded.next=nextFor(
-view,condition,options.root,told);return bounded}function readPage({paths,state},{afterSeq}){const after=afterSeq??Math.max(0,state.seq-recentEvents);const{events,
-more}=(0,import_chunk_4XKVO363.readEvents)(paths,after,eventsAtMost);return{events:events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400)),isMore:more,
-after}}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.
-plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,
-import_chunk_HXUZIOM6.queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};
-const{reason:_,...seen}=(0,import_chunk_HXUZIOM6.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_BRMQUMV6.isEnded)(state)||!("word"in seen)?
-null:seen}}function handbackFacts(view){const handback=(0,import_chunk_HXUZIOM6.handbackSeen)(view);return handback===null?{}:{handback}}function goingOnFacts(view){
-const on=(0,import_chunk_46KN6FS2.goingOn)(view,[]);return on===null?{}:{going_on:on.words}}function filesOf({paths,state}){const files={result:paths.result,output:paths.
-output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_BRMQUMV6.isEnded)(state))return files;return Object.fromEntries(Object.
-entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root,after){if(condition==="damaged")
-return{doctor:import_chunk_AYL4EYJC.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_BRMQUMV6.isEnded)(view.state))return{wait:import_chunk_AYL4EYJC.
-nextCommands.waitOn(view.id,view.spec,root.option,after),cancel:import_chunk_AYL4EYJC.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_AYL4EYJC.
-nextCommands.result(view.id,root.option)};if(view.state.state==="done")return{...next,...(0,import_chunk_46KN6FS2.goingOn)(view,root.option)?.next};if((0,import_chunk_4XLIOFC2.
-isContinuable)(view.paths,view.state))next.continue=import_chunk_AYL4EYJC.nextCommands.continue(view.id,root.option);next.restart=import_chunk_AYL4EYJC.nextCommands.
-restart(view.id,root.option);return next}
+"./chunk-BHXFTYW4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");
+var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function renderBar(completed,total,width=10){const share=shareOf(
+completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
+100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
+if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
+note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_LKVCNF5P.isEnded)(state))return none;if(spec?.timer)return{...none,
+note:dueIn(spec.timer.due_at)};const queue=(0,import_chunk_NPTCIQ7G.queueSeen)(view);if(queue)return{...none,note:queue.place===null?"in the queue":`place ${queue.
+place}`};const watch=(0,import_chunk_NPTCIQ7G.watchSeen)(view);if(watch)return{...none,note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_NPTCIQ7G.
+checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,
+checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){const due=(0,import_chunk_ZGBECAX4.instantOf)(dueAt);if(due===
+null)return null;const left=due-(0,import_chunk_CL3BCQKO.nowMs)();return left<=0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<
+0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-((0,import_chunk_ZGBECAX4.instantOf)(at)??(0,import_chunk_CL3BCQKO.
+nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(
+Math.max(1e3,Math.ceil(ms/step)*step))}
 
 },
 "./chunk-BOPSRWHI.js": function (module, exports) {
@@ -894,47 +988,85 @@ text)<=columns)return text;let kept="";let width=0;for(const char of text){width
 ffd}]","u");function columnsOf(char){if(char<"\u0300")return 1;if(/[\p{Mn}\p{Me}\p{Cf}]/u.test(char))return 0;return wide.test(char)?2:1}
 
 },
-"./chunk-BRMQUMV6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{boundOf:()=>boundOf,conditionOf:()=>conditionOf,goneError:()=>goneError,inspect:()=>inspect,isEnded:()=>isEnded,isQueued:()=>isQueued,
-specAtTurn:()=>specAtTurn,timerPatienceMs:()=>timerPatienceMs});module.exports=stdin_exports;var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");function boundOf(spec,turn){if(!turn&&(0,import_chunk_7O3BSNKY.hasQueue)(spec))return Number.POSITIVE_INFINITY;const bootThen=turn?.boot_id??
-spec.launcher.boot_id;if(bootThen===(0,import_chunk_DFAVRAQR.bootId)())return turn?turn.mono_ms+spec.deadline_ms:spec.deadline_mono_ms;return(0,import_chunk_CL3BCQKO.
-monotonicMs)()+Date.parse(turn?.at??spec.created_at)+spec.deadline_ms-(0,import_chunk_CL3BCQKO.nowMs)()}function isPastBound(spec,turn){return(0,import_chunk_CL3BCQKO.
-monotonicMs)()>=boundOf(spec,turn)}function wallBoundOf(spec,turn){if(!turn&&(0,import_chunk_7O3BSNKY.hasQueue)(spec))return Number.POSITIVE_INFINITY;return Date.
-parse(turn?.at??spec.created_at)+spec.deadline_ms}function specAtTurn(spec,turn){if(!turn)return spec;const run=spec.run?{...spec.run,...turn.files}:null;return{
-...spec,run,deadline_mono_ms:boundOf(spec,turn)}}function isEnded(state){return import_chunk_EAYLE45X.outcomes.includes(state.state)}function inspect(root,id){const paths=(0,
-import_chunk_VQZH6OHM.jobPaths)(root,id);const[state,spec]=[(0,import_chunk_EAYLE45X.readState)(paths),(0,import_chunk_EAYLE45X.readSpec)(paths)];if(spec.kind===
-"missing"&&!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw goneError(id,paths);const isOver=state.kind==="ok"&&isEnded(state.value);const who=isOver?nobody:
-whoIsThere(paths,spec);const damage=damageOf(spec,state,who.seen.worker);return{id,root,paths,spec:presentIn(spec),damage,state:damage===null?presentIn(state)??
-(0,import_chunk_7O3BSNKY.earlyState)(id,presentIn(spec)):(0,import_chunk_7O3BSNKY.damagedState)(id,damage),...who}}function goneError(id,paths){return new import_chunk_NVPF5LEY.
-FaultError("unknown_job",`cannot find job ${id} any more: its folder ${paths.folder} is gone`)}var nobody={launch:null,worker:null,shim:null,child:null,seen:{worker:"\
-none",shim:"none"},isOtherBoot:false,isClaimed:false,turn:null,exit:void 0,reason:void 0,cancel:void 0,leaseAgeMs:null};function whoIsThere(paths,spec){const launch=presentIn(
-(0,import_chunk_EAYLE45X.readLaunch)(paths));const worker=presentIn((0,import_chunk_EAYLE45X.readWorker)(paths));const boot=worker?.worker??launch?.worker??null;
-const shim=worker?.shim??(boot?(0,import_chunk_EAYLE45X.readMark)(paths.shimMark,boot):void 0)??null;const child=worker?.child??(boot?(0,import_chunk_EAYLE45X.readMark)(
-paths.childMark,boot):void 0)??null;const engine=(0,import_chunk_7O3BSNKY.findEngine)(spec.kind==="ok"?spec.value.engine:"local")??import_chunk_7O3BSNKY.defaultEngine;
-const lease=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch);return{launch,worker,shim,child,seen:{worker:bestOf(
-[launch?.worker,worker?.worker],engine.alive),shim:bestOf([shim],engine.alive)},isOtherBoot:(boot??(spec.kind==="ok"?spec.value.launcher:null))?.boot_id!==(0,import_chunk_DFAVRAQR.
-bootId)()&&(boot!==null||spec.kind==="ok"),isClaimed:(0,import_chunk_S7M4UBSY.exists)(paths.started),turn:spec.kind==="ok"&&(0,import_chunk_7O3BSNKY.hasQueue)(spec.
-value)?(0,import_chunk_7O3BSNKY.readTurn)(paths,spec.value.id)??null:null,exit:(0,import_chunk_EAYLE45X.readExit)(paths),reason:(0,import_chunk_EAYLE45X.readReason)(
-paths),cancel:(0,import_chunk_EAYLE45X.readCancel)(paths),leaseAgeMs:lease?Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-lease.modifiedMs):null}}function conditionOf(view){
-if(view.damage!==null)return"damaged";if(isEnded(view.state))return"ended";const{worker,shim}=view.seen;if(view.spec?.timer)return conditionOfTimer(view,view.spec.
-timer);if(worker==="alive")return"supervised";if(!view.spec)return"damaged";if(worker==="unknown")return isLongOver(view)?"lost":"unseen";if(isQueued(view))return view.
-launch||view.worker?"unclaimed":startingOf(view,view.spec);if(view.spec.kind==="watch")return conditionOfWatch(view,view.spec);if(view.isOtherBoot)return view.exit?
-"over":"host_restarted";if(view.isClaimed){if(view.exit)return"over";if(shim==="alive")return"orphaned";if(shim==="unknown")return"unseen";return shim==="none"&&
-ageOf(view.paths.started)<1e3?"orphaned":"lost"}if(view.launch||view.worker)return"unclaimed";return startingOf(view,view.spec)}function isQueued({spec,turn,isClaimed,
-state}){return spec!==null&&(0,import_chunk_7O3BSNKY.hasQueue)(spec)&&turn===null&&!isClaimed&&!isEnded(state)}function conditionOfTimer(view,timer){const isAlive=view.
-seen.worker==="alive";if((0,import_chunk_CL3BCQKO.nowMs)()>=Date.parse(timer.due_at)+(isAlive?timerPatienceMs:0))return"over";if(view.cancel&&!isAlive)return"ov\
-er";return isAlive?"supervised":"armed"}var timerPatienceMs=2e3;function conditionOfWatch(view,spec){if(isPastBound(spec,view.turn))return"lost";if(view.launch||
-view.worker)return"unclaimed";return startingOf(view,spec)}function startingOf(view,spec){const isLauncherAlive=((0,import_chunk_7O3BSNKY.findEngine)(spec.engine)??
-import_chunk_7O3BSNKY.defaultEngine).alive(spec.launcher)==="alive";return isLauncherAlive||ageOf(view.paths.spec)<import_chunk_EJMCTUJP.startLimitMs?"starting":
-"never_started"}function isLongOver(view){if(!view.spec||view.leaseAgeMs===null||view.leaseAgeMs<import_chunk_EJMCTUJP.leaseStaleMs)return false;return(0,import_chunk_CL3BCQKO.
-nowMs)()>wallBoundOf(view.spec,view.turn)+view.spec.kill_grace_ms+import_chunk_EJMCTUJP.unseenGraceMs}function ageOf(target){const facts=(0,import_chunk_S7M4UBSY.
-factsOf)(target);return facts?(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs:Number.POSITIVE_INFINITY}function bestOf(identities,alive){const seen=identities.
-filter(one=>one!==null&&one!==void 0).map(alive);for(const answer of["alive","unknown","dead"])if(seen.includes(answer))return answer;return"none"}function damageOf(spec,state,worker){
-if(worker==="alive")return null;if(state.kind==="damaged")return state.reason;if(state.kind==="ok"&&isEnded(state.value))return null;if(spec.kind==="ok")return null;
-return spec.kind==="damaged"?spec.reason:"spec.json is missing"}function presentIn(read){return read.kind==="ok"?read.value:null}
+"./chunk-BQYHQL4Q.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{canonical:()=>canonical,damagedState:()=>damagedState,defaultEngine:()=>defaultEngine,earlyState:()=>earlyState,ensureKey:()=>ensureKey,
+environmentDigest:()=>environmentDigest,findEngine:()=>findEngine,hasQueue:()=>hasQueue,hashOf:()=>hashOf,isGenuine:()=>isGenuine,macOf:()=>macOf,macOfAnswer:()=>macOfAnswer,
+macOfShort:()=>macOfShort,randomBytes:()=>randomBytes,readKey:()=>readKey,readTurn:()=>readTurn,sameMac:()=>sameMac,writeTurn:()=>writeTurn});module.exports=stdin_exports;
+var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");function randomBytes(count){const bytes=new Uint8Array(count);const fd=(0,import_node_fs.
+openSync)("/dev/urandom","r");try{for(let done=0;done<count;)done+=(0,import_node_fs.readSync)(fd,bytes,done,count-done,null)}finally{(0,import_node_fs.closeSync)(
+fd)}return bytes}var longBytes=64*1024;function readKey(){const folder=(0,import_chunk_IYTRN2OE.configFolder)();if(folder===void 0)return void 0;const file=import_node_path.
+default.join(folder,"key");const facts=lookAt(file);if(!facts)return void 0;const isPrivate=facts.kind==="file"&&facts.uid===process.getuid?.()&&(facts.mode&63)===
+0;const key=isPrivate?(0,import_chunk_PGEWSQPR.readText)(file,1024)?.trim():void 0;if(key&&/^[0-9a-f]{64}$/.test(key))return key;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`)}function lookAt(file){try{return(0,import_chunk_S7M4UBSY.
+factsOf)(file)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the key ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"\
+set XDG_CONFIG_HOME to a folder that you may use")}}function ensureKey(){const known=readKey();if(known)return known;const folder=(0,import_chunk_IYTRN2OE.configFolder)();
+if(folder===void 0){throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set","set HOME")}
+try{makeFolders(folder);(0,import_chunk_PGEWSQPR.createFile)(import_node_path.default.join(folder,"key"),`${(0,import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`)}catch(error){throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the key in ${folder} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG\
+_CONFIG_HOME to a folder that you may write")}return ensureKey()}function macOf(spec,key){return keyedDigest(key,canonical(spec))}async function isGenuine(spec,key){
+if(key===void 0)return false;const{mac,...rest}=spec;return sameMac(await systemDigest(key,Buffer.from(canonical(rest))),mac)}function macOfAnswer(answer,key){return systemDigest(
+key,Buffer.from(`answer ${canonical(answer)}`))}function macOfShort(answer,key){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.hmacSha256)(Buffer.
+from(key),Buffer.from(`answer ${canonical(answer)}`)))}function sameMac(expected,mac){let difference=expected.length^mac.length;for(let at=0;at<expected.length;at+=
+1)difference|=expected.charCodeAt(at)^mac.charCodeAt(at);return difference===0}function environmentDigest(key){const text=key+(0,import_chunk_IYTRN2OE.comparableEnvironment)();
+let high=3735928559;let low=1103547991;for(let at=0;at<text.length;at+=1){const code=text.charCodeAt(at);high=Math.imul(high^code,2654435761);low=Math.imul(low^
+code,1597334677)}high=Math.imul(high^high>>>16,2246822507)^Math.imul(low^low>>>13,3266489909);low=Math.imul(low^low>>>16,2246822507)^Math.imul(high^high>>>13,3266489909);
+return(4294967296*(2097151&low)+(high>>>0)).toString(16)}function hashOf(text){return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(Buffer.from(
+text)))}function canonical(value){if(Array.isArray(value))return`[${value.map(canonical).join(",")}]`;if(typeof value==="object"&&value!==null){const entries=Object.
+entries(value).sort(([a],[b])=>a<b?-1:1);return`{${entries.map(([name,inner])=>`${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`}return JSON.stringify(
+value)??"null"}async function keyedDigest(key,text){const bytes=Buffer.from(text);return bytes.length<=longBytes?(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.
+hmacSha256)(Buffer.from(key),bytes)):systemDigest(key,bytes)}async function systemDigest(key,bytes){const{createHmac}=await Promise.resolve().then(()=>builtin("\
+node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}function makeFolders(folder){if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind==="fo\
+lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_PGEWSQPR.createFolder)(folder)}function hasQueue(spec){return typeof spec.max_live===
+"number"&&spec.max_live>0&&spec.kind!=="timer"}var genuine=new Map;function readTurn(paths,id){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.turn);if(read.
+kind!=="ok")return void 0;const{mac,...turn}=read.value;if(typeof mac!=="string"||!isTurn(turn))return void 0;const name=`${id} ${mac} ${JSON.stringify(turn)}`;
+const known=genuine.get(name);if(known)return known;const key=usableKey();if(key===void 0||!sameMac(macOf2(id,turn,key),mac))return void 0;genuine.set(name,turn);
+return turn}function writeTurn(paths,id,turn){const key=readKey();if(key===void 0)throw new Error(`cannot take the turn of job ${id}: there is no key`);(0,import_chunk_PGEWSQPR.
+writeJson)(paths.turn,{...turn,mac:macOf2(id,turn,key)})}function macOf2(id,turn,key){return macOfShort({what:"turn",id,turn:JSON.stringify(turn)},key)}function isTurn({
+at,boot_id,mono_ms,files}){const isInstant=typeof at==="string"&&Number.isFinite(Date.parse(at));const isWhole=typeof boot_id==="string"&&Number.isFinite(mono_ms);
+return isInstant&&isWhole&&typeof files==="object"&&files!==null}function usableKey(){try{return readKey()}catch{return void 0}}function earlyState(id,spec){return{
+schema:1,id,rev:0,state:spec&&hasQueue(spec)?"queued":"starting",health:"unknown",attention_kind:null,seq:0,created_at:spec?.created_at??(0,import_chunk_CL3BCQKO.
+isoOf)((0,import_chunk_V5ZZ3YHA.idTimeMs)(id)),started_at:null,ended_at:null,duration_ms:null,exit_code:null,signal:null,signal_certain:null,error:null,warnings:spec?.
+warnings??[],conversation:null,reconciled:false,output:null,usage:null}}function damagedState(id,damage){const error={code:"state_damaged",message:`the record o\
+f this job cannot be used: ${damage}`};return{...earlyState(id,null),state:"failed",error}}var nodeOptions=["--no-warnings"];var local={id:"local",async prepare(){
+await Promise.resolve().then(()=>load("./spawn-MTIFYQZG.js"))},async start(worker){const{spawnDetached}=await Promise.resolve().then(()=>load("./spawn-MTIFYQZG.\
+js"));const pid=spawnDetached({program:process.execPath,args:[...nodeOptions,(0,import_chunk_VQZH6OHM.companionFile)(),"_worker",worker.stateRoot,worker.id],cwd:"\
+/",environment:(0,import_chunk_IYTRN2OE.workerEnvironment)(worker.mark),logFile:worker.logFile});const identity=(0,import_chunk_33P23ATF.identityOf)(pid);if(!identity)
+throw new Error(`cannot see the worker that was just started (pid ${pid})`);return identity},alive:import_chunk_33P23ATF.livenessOf,isStopped:import_chunk_33P23ATF.
+isStopped,signal:import_chunk_33P23ATF.signalIdentity};var engines=[local];function findEngine(id){return engines.find(engine=>engine.id===id)}var defaultEngine=local;
+
+},
+"./chunk-BXL5VOGL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_GDDTUEMJ=load("./chunk-GDDTUEMJ.js");
+var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_PQLADSLK=load("./chunk-PQLADSLK.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");
+var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_F4LH2W72=load("./chunk-F4LH2W72.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
+const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_GDDTUEMJ.endProbes)(
+tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
+mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
+"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
+program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_F4LH2W72.runTool)({...shell,timeoutMs:import_chunk_EJMCTUJP.taskStatusMs,limit:import_chunk_EJMCTUJP.
+probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
+const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
+o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
+if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
+named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
+code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+import_chunk_EJMCTUJP.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_EJMCTUJP.probeBytes)}`;case"fai\
+led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
+null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
+)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_EJMCTUJP.
+evidenceChars,import_chunk_EJMCTUJP.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_UMDWJBGZ.findEscaped)(tree);const named=left.slice(
+0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
+eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
+elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
+return(0,import_chunk_PQLADSLK.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-NBDZRTOL.js"))).withHandback(job,ending));if(!run)return(0,
+import_chunk_PQLADSLK.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_KPX6JYGN.
+noteResults)(run),run.log?(0,import_chunk_PQLADSLK.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_UMDWJBGZ.treeOf)(spec,paths,nobody),{reason:ending.
+reason,isStarted:tree!==null})]);return(0,import_chunk_PQLADSLK.conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-BXZ3EG3J.js": function (module, exports) {
@@ -992,24 +1124,6 @@ for(let i=0;i<64;i+=1){const s1=(e>>>6|e<<26)^(e>>>11|e<<21)^(e>>>25|e<<7);const
 hash[4]+e;hash[5]=hash[5]+f;hash[6]=hash[6]+g;hash[7]=hash[7]+h}function rotate(word,bits){return word>>>bits|word<<32-bits}
 
 },
-"./chunk-CWCHVFYK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");
-var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function renderBar(completed,total,width=10){const share=shareOf(
-completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
-100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
-if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
-note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_BRMQUMV6.isEnded)(state))return none;if(spec?.timer)return{...none,
-note:dueIn(spec.timer.due_at)};const queue=(0,import_chunk_HXUZIOM6.queueSeen)(view);if(queue)return{...none,note:queue.place===null?"in the queue":`place ${queue.
-place}`};const watch=(0,import_chunk_HXUZIOM6.watchSeen)(view);if(watch)return{...none,note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_HXUZIOM6.
-checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,
-checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){const due=(0,import_chunk_EAYLE45X.instantOf)(dueAt);if(due===
-null)return null;const left=due-(0,import_chunk_CL3BCQKO.nowMs)();return left<=0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<
-0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-((0,import_chunk_EAYLE45X.instantOf)(at)??(0,import_chunk_CL3BCQKO.
-nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(
-Math.max(1e3,Math.ceil(ms/step)*step))}
-
-},
 "./chunk-D7OEUGE3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,closeReading:()=>closeReading,closes:()=>closes,fenceOf:()=>fenceOf,
 linesOf:()=>linesOf,readSafely:()=>readSafely,replay:()=>replay});module.exports=stdin_exports;var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_EJMCTUJP=load(
@@ -1036,77 +1150,62 @@ length>=open.length}function*linesOf(text){for(let from=0;from<text.length;){con
 line:text.slice(from,end),from,next:end+1};from=end+1}}
 
 },
-"./chunk-DFAVRAQR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{bootId:()=>bootId,hasCpu:()=>hasCpu,identityOf:()=>identityOf,installBootId:()=>installBootId,installPs:()=>installPs,
-isDeadState:()=>isDeadState,isIdentity:()=>isIdentity,isStopped:()=>isStopped,isTakenOver:()=>isTakenOver,livenessOf:()=>livenessOf,ownIdentity:()=>ownIdentity,
-parentIdentity:()=>parentIdentity,parseStat:()=>parseStat,pidNamespace:()=>pidNamespace,readCommandLine:()=>readCommandLine,readFolder:()=>readFolder,readProcess:()=>readProcess,
-readProcessVariable:()=>readProcessVariable,readProcesses:()=>readProcesses,sameIdentity:()=>sameIdentity,signalIdentity:()=>signalIdentity,takeBaseline:()=>takeBaseline,
-tickMs:()=>tickMs});module.exports=stdin_exports;var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require(
-"node:fs");var import_node_fs2=require("node:fs");var import_node_fs3=require("node:fs");function takeBaseline(){const counters=readCounters();return counters&&
-{...counters,pids:new Set(listPids())}}function pidsSince(baseline){const all=listPids();return baseline&&!hasWrapped(baseline)?all.filter(pid=>!baseline.pids.has(
-pid)):all}function listPids(){return(0,import_chunk_S7M4UBSY.listNames)("/proc").map(Number).filter(pid=>Number.isSafeInteger(pid))}function hasWrapped(baseline){
-const now=readCounters();if(!now)return true;const highest=Number(readOrEmpty("/proc/sys/kernel/pid_max"));return now.lastPid<baseline.lastPid||!(now.forks-baseline.
-forks<highest/2)}function readCounters(){const lastPid=Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);const forks=Number(/^processes (\d+)$/m.exec(readOrEmpty(
-"/proc/stat"))?.[1]);return Number.isSafeInteger(lastPid)&&Number.isSafeInteger(forks)?{lastPid,forks}:null}function readOrEmpty(file){try{return(0,import_node_fs.
-readFileSync)(file,"latin1")}catch{return""}}var isLinux=process.platform==="linux";var hasCpu=isLinux;var tickMs=10;var readPs=()=>[];function installPs(read){
-readPs=read}function readProcess(pid){if(!Number.isSafeInteger(pid)||pid<=1)return void 0;return isLinux?readProc(pid):readPs(["-p",String(pid)])[0]}function readProcesses(baseline=null){
-if(!isLinux)return readPs(["-ax"]);return pidsSince(baseline).flatMap(pid=>readProc(pid)??[])}function readProcessVariable(pid,name){const text=isLinux?readWhole(
-`/proc/${pid}/environ`):void 0;if(text===void 0)return void 0;const at=text.startsWith(`${name}=`)?0:text.indexOf(`\0${name}=`)+1;if(at===0&&!text.startsWith(`${name}\
-=`))return void 0;const from=at+name.length+1;const end=text.indexOf("\0",from);return text.slice(from,end<0?void 0:end)}function readCommandLine(pid){if(!isLinux||
-!Number.isSafeInteger(pid)||pid<=1)return void 0;const bytes=readBytes(`/proc/${pid}/cmdline`);return bytes&&bytes.length>0?bytes.toString("utf8").replace(/\0$/,
-"").split("\0"):void 0}function readFolder(pid){try{return isLinux?(0,import_node_fs2.readlinkSync)(`/proc/${pid}/cwd`):void 0}catch{return void 0}}function parseStat(text){
-const open=text.indexOf("(");const close=text.lastIndexOf(")");const rest=text.slice(close+2).split(" ");const pid=Number.parseInt(text.slice(0,open),10);if(open<
-0||close<open||rest.length<20||!Number.isSafeInteger(pid))return void 0;return{pid,state:rest[0]??"",parent:Number(rest[1]),group:Number(rest[2]),session:Number(
-rest[3]),cpu:Number(rest[11])+Number(rest[12]),waited:Number(rest[13])+Number(rest[14]),start:rest[19]??"",name:text.slice(open+1,close)}}function readProc(pid){
-const text=readWhole(`/proc/${pid}/stat`);return text===void 0?void 0:parseStat(text)}function readWhole(file){return readBytes(file)?.toString("latin1")}function readBytes(file){
-try{return(0,import_node_fs2.readFileSync)(file)}catch{return void 0}}var boot;var namespace;function installBootId(id){boot=id}function bootId(){boot??=readBootId();
-return boot}function pidNamespace(){namespace??=process.platform==="linux"?link("/proc/self/ns/pid"):process.platform;return namespace}function identityOf(pid){
-const row=readProcess(pid);if(!row)return void 0;return{pid,start_token:row.start,boot_id:bootId(),pid_ns:pidNamespace()}}function ownIdentity(){return identityOf(
-process.pid)??{pid:process.pid,start_token:"",boot_id:bootId(),pid_ns:pidNamespace()}}function parentIdentity(){return identityOf(process.ppid)}function isTakenOver({
-pid}){const row=readProcess(pid);const parent=row&&row.session!==pid?readProcess(row.parent):void 0;return parent!==void 0&&parent.session!==row?.session}function livenessOf(identity){
-if(!isIdentity(identity))return"dead";if(identity.boot_id!==bootId())return"dead";if(identity.pid_ns!==pidNamespace())return"unknown";const row=readProcess(identity.
-pid);if(row)return row.start===identity.start_token&&!isDeadState(row.state)?"alive":"dead";return isHidden(identity.pid)?"alive":"dead"}function isDeadState(state){
-return state.startsWith("Z")||state.startsWith("X")}function isStopped(identity){if(!isIdentity(identity)||identity.boot_id!==bootId()||identity.pid_ns!==pidNamespace())
-return false;const row=readProcess(identity.pid);return row!==void 0&&row.start===identity.start_token&&row.state.startsWith("T")}function sameIdentity(a,b){return a.
-pid===b.pid&&a.start_token===b.start_token&&a.boot_id===b.boot_id&&a.pid_ns===b.pid_ns}function isIdentity(value){if(typeof value!=="object"||value===null)return false;
-const{pid,start_token,boot_id,pid_ns}=value;return Number.isSafeInteger(pid)&&pid>1&&typeof start_token==="string"&&start_token!==""&&typeof boot_id==="string"&&
-typeof pid_ns==="string"}function signalIdentity(identity,signal){if(livenessOf(identity)!=="alive")return false;try{process.kill(identity.pid,signal);return true}catch{
-return false}}function isHidden(pid){try{process.kill(pid,0);return false}catch(error){return(0,import_chunk_NVPF5LEY.errnoOf)(error)==="EPERM"}}function readBootId(){
-return(0,import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id","latin1").trim()}function link(target){try{return(0,import_node_fs3.readlinkSync)(target)}catch{
-return"none"}}
+"./chunk-DGNA5353.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
+neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load(
+"./chunk-AYL4EYJC.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_GAHUBHR4.isWriter)(staff.profile))return[];const place=placeOf(cwd);
+const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_GAHUBHR4.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
+find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
+nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_AYL4EYJC.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
+"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
+try{const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
+kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
+factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
+20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
+a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_ZGBECAX4.
+readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_HCKID2IT.
+listActive)(root))await unlessGone(()=>(0,import_chunk_R5T6KAYY.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_BQYHQL4Q.readKey)();
+const found=[];for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,
+id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_BQYHQL4Q.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
+value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_LKVCNF5P.conditionOf)((0,import_chunk_LKVCNF5P.inspect)(root,id))}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_R5T6KAYY.
+isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
+import_chunk_G4YWOPCR.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
+folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
+a,b)||isBelow(b,a))}
 
 },
-"./chunk-DW356W3Z.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{withLock:()=>withLock});module.exports=stdin_exports;var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");async function withLock(folder,fn,waitMs=import_chunk_EJMCTUJP.
-lockWaitMs){const release2=await take(folder,waitMs);try{return await fn()}finally{release2()}}async function take(folder,waitMs){(0,import_chunk_PGEWSQPR.createFolder)(
-folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind!=="folder")throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use the lock ${folder}\
-: it is no folder`);const own=(0,import_chunk_DFAVRAQR.ownIdentity)();const ticket=import_node_path.default.join(folder,`.${own.pid}-${own.start_token.replace(/\W/g,
-"")}-${Math.random().toString(36).slice(2)}`);(0,import_chunk_PGEWSQPR.writeFile)(ticket,JSON.stringify(own),{sync:false});const until=(0,import_chunk_CL3BCQKO.
-monotonicMs)()+waitMs;try{for(let pause=2;;pause=Math.min(pause*2,50)){const number=tryTake(folder,ticket);if(number!==void 0){const held=import_node_path.default.
-join(folder,String(number));return()=>release(held)}if((0,import_chunk_CL3BCQKO.monotonicMs)()>=until)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot \
-take the lock ${folder}: it is held by ${holderText(folder)}`);await(0,import_chunk_CL3BCQKO.sleep)(pause)}}finally{(0,import_chunk_PGEWSQPR.removeFile)(ticket)}}
-function release(held){try{(0,import_node_fs.renameSync)(held,`${held}.free`)}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT")throw error}}function tryTake(folder,ticket){
-const top=highest(folder);if(top.number>0&&!top.free&&!isAbandoned(import_node_path.default.join(folder,String(top.number))))return void 0;const number=top.number+
-1;const file=import_node_path.default.join(folder,String(number));try{(0,import_node_fs.linkSync)(ticket,file)}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(
-error)==="EEXIST")return void 0;throw error}const now=highest(folder);if(now.number!==number||now.free){(0,import_chunk_PGEWSQPR.removeFile)(file);return void 0}
-for(const name of(0,import_chunk_S7M4UBSY.listNames)(folder))if(numberOf(name)>0&&numberOf(name)<number)(0,import_chunk_PGEWSQPR.removeFile)(import_node_path.default.
-join(folder,name));return number}function highest(folder){const names=(0,import_chunk_S7M4UBSY.listNames)(folder);const number=Math.max(0,...names.map(numberOf));
-return{number,free:number>0&&names.includes(`${number}.free`)}}function numberOf(name){const match=/^(\d+)(?:\.free)?$/.exec(name);return match?Number(match[1]):
-0}function isAbandoned(file){const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind==="missing")return false;const liveness=read.kind==="ok"&&(0,import_chunk_DFAVRAQR.
-isIdentity)(read.value)?(0,import_chunk_DFAVRAQR.livenessOf)(read.value):"unknown";if(liveness!=="unknown")return liveness==="dead";const facts=(0,import_chunk_S7M4UBSY.
-factsOf)(file);return facts!==void 0&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs>3*import_chunk_EJMCTUJP.leaseStaleMs}function holderText(folder){const read=(0,
-import_chunk_PGEWSQPR.readJson)(import_node_path.default.join(folder,String(highest(folder).number)));return read.kind==="ok"?`process ${String(read.value.pid)}`:
-"another process"}
+"./chunk-DPIDY5KO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_BHXFTYW4=load("./chunk-BHXFTYW4.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");function whatOf(view){const{spec,
+state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
+view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
+spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
+""}function standing(view){if((0,import_chunk_LKVCNF5P.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=(0,import_chunk_BHXFTYW4.
+progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
 
 },
-"./chunk-DZLMPSRN.js": function (module, exports) {
+"./chunk-E4Q33Z52.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{contextOf:()=>contextOf});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var lines=50;var lineBytes=200;function contextOf(snapshot){const{cwd,at,git,entries}=snapshot;
+if(!git)return{cwd,at,git:null};const dirty=entries.filter(import_chunk_HDW3QKWP.isDirty);return{cwd,at,git:{root:git.root,branch:git.branch===null?null:(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_FSRL2ASG.showName)(git.branch),lineBytes),head:git.head,subject:git.subject===null?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.
+oneLine)(git.subject),lineBytes),dirty:dirty.slice(0,lines).map(entry=>(0,import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry),lineBytes)),dirty_count:(0,import_chunk_HDW3QKWP.
+countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===void 0?"":`${(0,import_chunk_FSRL2ASG.showName)(from)} -> `;const letters=xy==="?\
+?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
+
+},
+"./chunk-EGOXSH4I.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,healthWord:()=>healthWord,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=
-stdin_exports;var import_chunk_2WNRBPZU=load("./chunk-2WNRBPZU.js");var import_chunk_CWCHVFYK=load("./chunk-CWCHVFYK.js");var import_chunk_XSVLTRB3=load("./chun\
-k-XSVLTRB3.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./ch\
-unk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_EAYLE45X=load("./\
-chunk-EAYLE45X.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.
+stdin_exports;var import_chunk_DPIDY5KO=load("./chunk-DPIDY5KO.js");var import_chunk_BHXFTYW4=load("./chunk-BHXFTYW4.js");var import_chunk_XSVLTRB3=load("./chun\
+k-XSVLTRB3.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./ch\
+unk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_ZGBECAX4=load("./\
+chunk-ZGBECAX4.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.
 resolve().then(()=>load("./kleur-OMCQTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state===
 "crashed"||state==="timed_out")return kleur.red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[
 head,...rows];const widths=widthsOf({head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).
@@ -1121,72 +1220,24 @@ ME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER",
 async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.
 isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??
 "-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).
-join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_HXUZIOM6.healthOf)(view,(0,import_chunk_BRMQUMV6.conditionOf)(view));const{backend,profile,
-model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_CWCHVFYK.progressCells)(view,barWidth);const isLive=!(0,import_chunk_BRMQUMV6.
+join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_NPTCIQ7G.healthOf)(view,(0,import_chunk_LKVCNF5P.conditionOf)(view));const{backend,profile,
+model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_BHXFTYW4.progressCells)(view,barWidth);const isLive=!(0,import_chunk_LKVCNF5P.
 isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??
 (view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.
-excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_2WNRBPZU.
+excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_DPIDY5KO.
 whatOf)(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function healthWord(health){
 return health==="unknown"?"not judged yet":health}function timeOf({state}){if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms);
-const age=(0,import_chunk_EAYLE45X.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<1e3?age:Math.
-floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_BRMQUMV6.isEnded)(state)?(0,import_chunk_EAYLE45X.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.
+const age=(0,import_chunk_ZGBECAX4.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<1e3?age:Math.
+floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_LKVCNF5P.isEnded)(state)?(0,import_chunk_ZGBECAX4.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.
 nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)} ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(view.spec?.owner??"-"),16)}
 
 },
-"./chunk-E4Q33Z52.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{contextOf:()=>contextOf});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var lines=50;var lineBytes=200;function contextOf(snapshot){const{cwd,at,git,entries}=snapshot;
-if(!git)return{cwd,at,git:null};const dirty=entries.filter(import_chunk_HDW3QKWP.isDirty);return{cwd,at,git:{root:git.root,branch:git.branch===null?null:(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_FSRL2ASG.showName)(git.branch),lineBytes),head:git.head,subject:git.subject===null?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.
-oneLine)(git.subject),lineBytes),dirty:dirty.slice(0,lines).map(entry=>(0,import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry),lineBytes)),dirty_count:(0,import_chunk_HDW3QKWP.
-countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===void 0?"":`${(0,import_chunk_FSRL2ASG.showName)(from)} -> `;const letters=xy==="?\
-?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
-
-},
-"./chunk-EAYLE45X.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ageOf:()=>ageOf,instantOf:()=>instantOf,kinds:()=>kinds,outcomes:()=>outcomes,readCancel:()=>readCancel,readExit:()=>readExit,
-readLaunch:()=>readLaunch,readMark:()=>readMark,readReason:()=>readReason,readSpec:()=>readSpec,readState:()=>readState,readStoredState:()=>readStoredState,readWorker:()=>readWorker,
-writeState:()=>writeState});module.exports=stdin_exports;var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.\
-js");var kinds=["staff","run","watch","timer","gate","loop"];var outcomes=["done","failed","timed_out","crashed","canceled"];var form=/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})$/;
-function instantOf(value){if(typeof value!=="string"||!form.test(value))return null;const ms=Date.parse(value);return Number.isNaN(ms)?null:ms}function ageOf(value,now){
-const at=instantOf(value);return at===null?null:Math.max(0,now-at)}var states=["queued","starting","running","stopping","done","failed","timed_out","crashed","c\
-anceled"];function readSpec(paths){return typed(paths.spec,value=>{if(typeof value.id!=="string"||paths.folder.split("/").at(-1)!==value.id)return"its id is not\
- that of its folder";if(typeof value.kind!=="string"||!kinds.includes(value.kind))return`unknown kind ${String(value.kind)}`;if(typeof value.mark!=="string"||value.
-mark.length<16)return"no mark";for(const name of["verb","created_at","engine","cwd","mac"])if(typeof value[name]!=="string")return`no ${name}`;if(instantOf(value.
-created_at)===null)return"created_at is no instant";for(const name of["deadline_ms","deadline_mono_ms","kill_grace_ms","max_output_bytes"]){if(typeof value[name]!==
-"number")return`no ${name}`}for(const name of["owner","label"])if(value[name]!==null&&typeof value[name]!=="string")return`${name} is no text`;if(!(0,import_chunk_DFAVRAQR.
-isIdentity)(value.launcher))return"no launcher identity";if(!isAbsent(value.notify)&&!isWords(value.notify))return"a notifier of another form";if(value.kind==="\
-run"&&(!isObject(value.run)||!isWords(value.run.argv)))return"no command";if(value.kind==="watch"&&(!isObject(value.watch)||typeof value.watch.condition!=="stri\
-ng"))return"no condition";if(value.kind==="timer")return timerFault(value.timer);if(value.kind==="staff"&&(!isObject(value.staff)||typeof value.staff.prompt!=="\
-string"))return"no task";return void 0})}function timerFault(timer){if(!isObject(timer)||typeof timer.due_at!=="string"||!Number.isFinite(Date.parse(timer.due_at)))
-return"no instant";return typeof timer.message==="string"?void 0:"no message"}function readState(paths){const read=typed(paths.state,value=>{if(typeof value.state!==
-"string"||!states.includes(value.state))return`unknown state ${String(value.state)}`;if(typeof value.rev!=="number"||typeof value.seq!=="number")return"no rev o\
-r seq";if(typeof value.created_at!=="string")return"no created_at";for(const name of["created_at","started_at","ended_at"])if(!isAbsent(value[name])&&instantOf(
-value[name])===null)return`${name} is no instant`;if(value.warnings!==void 0&&!(Array.isArray(value.warnings)&&value.warnings.every(isNotice)))return"warnings o\
-f another form";if(value.error!==void 0&&value.error!==null&&!isNotice(value.error))return"an error of another form";if(!isAbsent(value.signal)&&typeof value.signal!==
-"string")return"signal is no text";for(const name of["duration_ms","exit_code"])if(!isAbsent(value[name])&&typeof value[name]!=="number")return`${name} is no nu\
-mber`;const{conversation,output}=value;if(conversation&&(!isObject(conversation)||typeof conversation.id!=="string"))return"a conversation of another form";if(output&&
-!isObject(output))return"an output of another form";return void 0});if(read.kind!=="ok")return read;const missing={warnings:[],error:null,conversation:null,output:null,
-usage:null,reconciled:false};return{kind:"ok",value:{...missing,...read.value}}}function readLaunch(paths){return typed(paths.launch,value=>(0,import_chunk_DFAVRAQR.
-isIdentity)(value.worker)?void 0:"no identity of a worker")}function readWorker(paths){return typed(paths.worker,value=>{if(!(0,import_chunk_DFAVRAQR.isIdentity)(
-value.worker))return"no identity of a worker";const others=[value.shim,value.child].filter(one=>one!==null&&one!==void 0);return others.every(import_chunk_DFAVRAQR.
-isIdentity)?void 0:"a damaged identity"})}function readExit(paths){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.exit);if(read.kind!=="ok"||!Number.isInteger(
-read.value.exit_code))return void 0;return{exit_code:Number(read.value.exit_code),signaled:read.value.signaled===true,spawn_failed:read.value.spawn_failed===true}}
-function readCancel(paths){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.cancel);if(read.kind!=="ok")return void 0;const{by,owner,at,why}=read.value;const text=value=>typeof value===
-"string"?value:null;return{by:(0,import_chunk_DFAVRAQR.isIdentity)(by)?by:null,owner:text(owner),at:text(at)??"unknown",why:text(why)}}function readReason(paths){
-return(0,import_chunk_PGEWSQPR.readText)(paths.reason,64)?.trim()||void 0}function readMark(file,boot){const text=(0,import_chunk_PGEWSQPR.readText)(file,4096);
-if(!text?.endsWith("\n"))return void 0;const row=(0,import_chunk_DFAVRAQR.parseStat)(text);const[pid,...start]=row?[String(row.pid),row.start]:text.trim().split(
-" ");const identity={pid:Number(pid),start_token:start.join(" "),boot_id:boot.boot_id,pid_ns:boot.pid_ns};return(0,import_chunk_DFAVRAQR.isIdentity)(identity)?identity:
-void 0}function readStoredState(paths,id){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.resultRecord);if(read.kind!=="ok"||read.value.id!==id||typeof read.
-value.rev!=="number"||typeof read.value.seq!=="number")return void 0;return outcomes.includes(read.value.state)?pickState(read.value):void 0}function pickState(record){
-const more=["kind","verb","owner","label","cwd","lineage","ended_by","ended_processes","survivors","mode","backend","model","profile","changes","worktree","find\
-ings","timer","result_paths","findings_error","result_path","output_path","error_path"];return Object.fromEntries(Object.entries(record).filter(([name])=>!more.
-includes(name)))}function writeState(paths,state,options={}){(0,import_chunk_PGEWSQPR.writeJson)(paths.state,state,options)}function typed(file,fault){const read=(0,
-import_chunk_PGEWSQPR.readJson)(file);if(read.kind!=="ok")return read;const name=file.split("/").at(-1);const reason=fault(read.value);return reason===void 0?{kind:"\
-ok",value:read.value}:{kind:"damaged",reason:`${name}: ${reason}`}}function isObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}
-function isAbsent(value){return value===void 0||value===null}function isNotice(value){return isObject(value)&&typeof value.code==="string"&&typeof value.message===
-"string"}function isWords(value){return Array.isArray(value)&&value.length>0&&value.every(word=>typeof word==="string")}
+"./chunk-EHNR7PPR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{keepLease:()=>keepLease,makeTicker:()=>makeTicker});module.exports=stdin_exports;var import_chunk_XYZACPHR=load("./\
+chunk-XYZACPHR.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");function makeTicker(claim,tick,everyMs=1e3){const second=setInterval(tick,everyMs);const release=keepLease(
+claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clearInterval(second);release();clearTimeout(first);process.off("SIGURG",tick)}}function keepLease(claim){
+const lease=setInterval(()=>(0,import_chunk_XYZACPHR.renewLease)(claim.paths),import_chunk_EJMCTUJP.leaseMs);return()=>clearInterval(lease)}
 
 },
 "./chunk-EJMCTUJP.js": function (module, exports) {
@@ -1257,21 +1308,6 @@ let size=0;return{take(bytes){const room=limit-size;if(room>0)chunks.push(bytes.
 chunks)}}
 
 },
-"./chunk-F4TQWJPW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findLatest:()=>findLatest,requireLatest:()=>requireLatest,requireNewest:()=>requireNewest});module.exports=stdin_exports;
-var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");
-var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function findLatest(root,owner,accept=()=>true){for(const id of(0,
-import_chunk_HCKID2IT.listJobs)(root)){const spec=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(spec.kind!=="ok")continue;if(owner!==
-null&&spec.value.owner!==owner)continue;if(accept(id,spec.value))return id}return void 0}function requireNewest(root,owner,what){const id=requireLatest(root,owner,
-what);const specOf=one=>{const read=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,one));return read.kind==="ok"?read.value:null};
-const live=(0,import_chunk_HCKID2IT.listActive)(root.folder).filter(one=>{const spec=specOf(one);return spec!==null&&(owner===null||spec.owner===owner)});if(!live.
-includes(id)||specOf(id)?.kind!=="timer")return{id,live,isPastTimer:false};const other=live.findLast(one=>specOf(one)?.kind!=="timer");return other===void 0?{id,
-live,isPastTimer:false}:{id:other,live,isPastTimer:true}}function requireLatest(root,owner,what,accept){const id=findLatest(root.folder,owner,accept);if(id!==void 0)
-return id;const fault=(0,import_chunk_HCKID2IT.noFolderFault)(root,what);if(fault)throw fault;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.
-FaultError("unknown_job",`cannot find ${what}${whose} in the state folder ${root.folder}`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),
-"status",...root.option]))}
-
-},
 "./chunk-FKEDTWPK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{endBySignal:()=>endBySignal,holdSignals:()=>holdSignals,onContinue:()=>onContinue,onInterrupt:()=>onInterrupt});module.
 exports=stdin_exports;var names=["SIGINT","SIGTERM","SIGHUP"];function onInterrupt(fn){const release=()=>{for(const name of names)process.off(name,act)};const act=signal=>{
@@ -1306,13 +1342,6 @@ word))return{fault:`no shell reads it, and ${word} means something only to a she
 true];continue}if(sign===quote){quote=null;continue}if(quote===null&&(sign==='"'||sign==="'")){[quote,word,isPlain]=[sign,word??"",false];continue}const next=text[at+
 1];if(sign==="\\"&&(quote===null||quote==='"'&&/["\\$`\n]/.test(next??""))){if(next===void 0)return{fault:"it ends with a backslash"};word=`${word??""}${next===
 "\n"?"":next}`;isPlain=false;at+=1;continue}word=`${word??""}${sign}`}return{words}}
-
-},
-"./chunk-G2XK37VA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{keepLease:()=>keepLease,makeTicker:()=>makeTicker});module.exports=stdin_exports;var import_chunk_QHEP53YE=load("./\
-chunk-QHEP53YE.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");function makeTicker(claim,tick,everyMs=1e3){const second=setInterval(tick,everyMs);const release=keepLease(
-claim);process.on("SIGURG",tick);const first=setTimeout(tick,0);return()=>{clearInterval(second);release();clearTimeout(first);process.off("SIGURG",tick)}}function keepLease(claim){
-const lease=setInterval(()=>(0,import_chunk_QHEP53YE.renewLease)(claim.paths),import_chunk_EJMCTUJP.leaseMs);return()=>clearInterval(lease)}
 
 },
 "./chunk-G4YWOPCR.js": function (module, exports) {
@@ -1373,10 +1402,94 @@ icted"}};var modeIds=Object.keys(modes);function findMode(id){return Object.hasO
 icted"}function isReader(mode,profile){return!isWriter(profile)||findMode(mode)?.profile==="restricted"}
 
 },
+"./chunk-GDDTUEMJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endProbes:()=>endProbes,terminate:()=>terminate});module.exports=stdin_exports;var import_chunk_UMDWJBGZ=load("./ch\
+unk-UMDWJBGZ.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function terminate(tree,options){
+const report={step:"none",ended:[],survivors:[]};const seen=new Map;const told=new Set;const note=members=>{for(const member of members)seen.set(member.pid,member);
+return members};let left=note((0,import_chunk_UMDWJBGZ.findMembers)(tree));if(left.length===0)return report;report.step="term";const termUntil=(0,import_chunk_CL3BCQKO.
+monotonicMs)()+options.graceMs;for(let pause=5;left.length>0&&(0,import_chunk_CL3BCQKO.monotonicMs)()<termUntil;pause=Math.min(pause*2,100)){for(const member of left)
+if(!told.has(member.pid)&&signal(member,"SIGTERM"))told.add(member.pid);await(0,import_chunk_CL3BCQKO.sleep)(Math.min(pause,Math.max(1,termUntil-(0,import_chunk_CL3BCQKO.
+monotonicMs)())));left=note(stillThere(left,tree))}if(left.length>0){report.step="kill";const killUntil=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.settleMs;
+for(let pause=5;left.length>0&&(0,import_chunk_CL3BCQKO.monotonicMs)()<killUntil;pause=Math.min(pause*2,200)){for(const member of left)signal(member,"SIGKILL");
+await(0,import_chunk_CL3BCQKO.sleep)(pause);left=note((0,import_chunk_UMDWJBGZ.findMembers)(tree))}}report.survivors=left;report.ended=[...seen.values()].filter(
+member=>!left.some(one=>one.pid===member.pid)&&!isShimsOwn(member,tree)&&!member.isProbe);return report}function isShimsOwn(member,tree){return tree.child!==null&&
+tree.session!==null&&member.parent===tree.session&&member.pid!==tree.child}function endProbes(tree){for(const member of(0,import_chunk_UMDWJBGZ.findMembers)({...tree,
+reach:"all"}))if(member.isProbe)signal(member,"SIGKILL")}function stillThere(members,tree){const living=members.filter(isAlive);return living.length>0?living:(0,
+import_chunk_UMDWJBGZ.findMembers)(tree)}function isAlive(member){const row=(0,import_chunk_33P23ATF.readProcess)(member.pid);return row!==void 0&&row.start===member.
+start&&!(0,import_chunk_33P23ATF.isDeadState)(row.state)}function signal(member,name){if(!isAlive(member))return false;try{process.kill(member.pid,name);return true}catch{
+return false}}
+
+},
 "./chunk-GEPPUING.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{quoteWords:()=>quoteWords});module.exports=stdin_exports;var plain=/^[A-Za-z0-9_@%+:,./=-]+$/;function quoteWord(word){
 if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){return`'${word.replaceAll("'",`'\\''`)}'`}function quoteWords(words){return words.
 map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).join(" ")}
+
+},
+"./chunk-GEQXJQII.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endShim:()=>endShim,keepShimGoing:()=>keepShimGoing,reviveShim:()=>reviveShim});module.exports=stdin_exports;var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");function reviveShim({mark,shim,child}){if(!shim||!child||!(0,import_chunk_33P23ATF.isStopped)(shim)||(0,import_chunk_33P23ATF.livenessOf)(
+child)!=="dead"||!isOfJob(shim,mark))return false;return(0,import_chunk_33P23ATF.signalIdentity)(shim,"SIGCONT")}function keepShimGoing(pair){const look=()=>void reviveShim(
+pair());look();const timer=setInterval(look,100);return()=>clearInterval(timer)}async function endShim(shim,mark){if(!shim||(0,import_chunk_33P23ATF.livenessOf)(
+shim)!=="alive"||!isOfJob(shim,mark))return;if(await untilDead(shim,import_chunk_EJMCTUJP.killSettleMs,()=>(0,import_chunk_33P23ATF.isStopped)(shim)&&(0,import_chunk_33P23ATF.
+signalIdentity)(shim,"SIGCONT")))return;await untilDead(shim,import_chunk_EJMCTUJP.killSettleMs,()=>(0,import_chunk_33P23ATF.signalIdentity)(shim,"SIGKILL"))}function isOfJob(shim,mark){
+return process.platform!=="linux"||(0,import_chunk_33P23ATF.readProcessVariable)(shim.pid,import_chunk_IYTRN2OE.markVariable)===mark}async function untilDead(shim,patienceMs,push){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+patienceMs;for(let pause=2;(0,import_chunk_33P23ATF.livenessOf)(shim)==="alive";pause=Math.min(pause*2,100)){
+if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return false;push();await(0,import_chunk_CL3BCQKO.sleep)(pause)}return true}
+
+},
+"./chunk-GHNSTYBP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_46KN6FS2=load(
+"./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load(
+"./chunk-NPTCIQ7G.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load(
+"./chunk-4XKVO363.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??
+[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};
+return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_EJMCTUJP.observeBytes&&
+kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_EJMCTUJP.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_EJMCTUJP.
+textTailBytes;progress&&size()>import_chunk_EJMCTUJP.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.
+tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_EJMCTUJP.observeBytes)document.progress={tools_truncated:true,text_truncated:true};
+for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_EJMCTUJP.observeBytes)delete document[name];return make()}
+function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}
+function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_S7M4UBSY.
+factsOf)(paths.output),(0,import_chunk_S7M4UBSY.factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.
+modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>
+0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_PGEWSQPR.readJson)(paths.
+snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_PGEWSQPR.readRange)(
+paths.output,-import_chunk_EJMCTUJP.tailBytes,import_chunk_EJMCTUJP.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.
+plainText)(bytes.toString("utf8")),import_chunk_EJMCTUJP.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_EJMCTUJP.
+tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){const{state,spec}=view;const condition=(0,import_chunk_LKVCNF5P.conditionOf)(
+view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===
+void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,
+...(0,import_chunk_NPTCIQ7G.healthOf)(view,condition),checkpoint:(0,import_chunk_NPTCIQ7G.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_NPTCIQ7G.
+watchSeen)(view),timer:(0,import_chunk_NPTCIQ7G.timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(view),supervision:condition,rev:state.
+rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,
+import_chunk_ZGBECAX4.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,
+...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_ZLR6Q5AO.collectedBy)(
+view),last_collected_seq:(0,import_chunk_ZLR6Q5AO.lastCollectedSeq)(view)};const page=readPage(view,options);const known=options.afterSeq===null?null:page.events.
+at(-1)?.seq??page.after;const next=nextFor(view,condition,options.root,known);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_LKVCNF5P.
+isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,
+...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_EJMCTUJP.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(
+document,null);const bounded=boundDocument(document,page);const told=Number(bounded.next_seq);if(known!==null&&told<known&&bounded.next&&!waited)bounded.next=nextFor(
+view,condition,options.root,told);return bounded}function readPage({paths,state},{afterSeq}){const after=afterSeq??Math.max(0,state.seq-recentEvents);const{events,
+more}=(0,import_chunk_4XKVO363.readEvents)(paths,after,eventsAtMost);return{events:events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400)),isMore:more,
+after}}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.
+plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,
+import_chunk_NPTCIQ7G.queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};
+const{reason:_,...seen}=(0,import_chunk_NPTCIQ7G.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_LKVCNF5P.isEnded)(state)||!("word"in seen)?
+null:seen}}function handbackFacts(view){const handback=(0,import_chunk_NPTCIQ7G.handbackSeen)(view);return handback===null?{}:{handback}}function goingOnFacts(view){
+const on=(0,import_chunk_46KN6FS2.goingOn)(view,[]);return on===null?{}:{going_on:on.words}}function filesOf({paths,state}){const files={result:paths.result,output:paths.
+output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_LKVCNF5P.isEnded)(state))return files;return Object.fromEntries(Object.
+entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root,after){if(condition==="damaged")
+return{doctor:import_chunk_AYL4EYJC.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_LKVCNF5P.isEnded)(view.state))return{wait:import_chunk_AYL4EYJC.
+nextCommands.waitOn(view.id,view.spec,root.option,after),cancel:import_chunk_AYL4EYJC.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_AYL4EYJC.
+nextCommands.result(view.id,root.option)};if(view.state.state==="done")return{...next,...(0,import_chunk_46KN6FS2.goingOn)(view,root.option)?.next};if((0,import_chunk_4XLIOFC2.
+isContinuable)(view.paths,view.state))next.continue=import_chunk_AYL4EYJC.nextCommands.continue(view.id,root.option);next.restart=import_chunk_AYL4EYJC.nextCommands.
+restart(view.id,root.option);return next}
 
 },
 "./chunk-HCKID2IT.js": function (module, exports) {
@@ -1414,13 +1527,6 @@ null}function isDirty(entry){return entry.xy!==".."}function countDirty({entries
 return entries.filter(isDirty).length+brief.filter(([,xy])=>isDirty({xy})).length+unnamed}
 
 },
-"./chunk-HJQCBZHV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{startWorker:()=>startWorker});module.exports=stdin_exports;var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_7O3BSNKY.findEngine)(spec.engine)??import_chunk_7O3BSNKY.
-defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:spec.mark,logFile:job.paths.workerLog});(0,import_chunk_PGEWSQPR.writeJson)(job.paths.
-launch,{worker,generation},{sync:false})}
-
-},
 "./chunk-HR3GXE3S.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{parseNotify:()=>parseNotify,parseProgramWords:()=>parseProgramWords});module.exports=stdin_exports;var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var allowed="allowed: words like a shell splits them, or a JSON array of texts";function parseNotify(text){
@@ -1429,71 +1535,6 @@ return parseProgramWords(text,"--notify")}function parseProgramWords(text,option
 words)throw refused(words.fault);if(words.words.length===0||words.words[0]==="")throw refused("it names no program");return words.words}function jsonWords(text){
 let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const isWords=Array.isArray(value)&&value.every(word=>typeof word==="string"&&!word.includes(
 "\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}
-
-},
-"./chunk-HXUZIOM6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,continueCommand:()=>continueCommand,findStopped:()=>findStopped,handbackSeen:()=>handbackSeen,
-healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,monitorAttention:()=>monitorAttention,queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});
-module.exports=stdin_exports;var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
-"./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","fa\
-iled","error"];var sentenceBytes=400;var nameBytes=120;var pathBytes=1e3;function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(
-state.checkpoint);const n=numberOf(value?.n);if(!value||n===null||(0,import_chunk_EAYLE45X.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.
-state==="attention"?"task_attention":null;return{n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(
-value.phase,nameBytes),completed:numberOf(value.completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??
-"",fingerprint:textOf(value.fingerprint,nameBytes)}}var livenessWords=["working","waiting","dead_wait","unknown"];function livenessSeen(state){const value=asObject(
-state.liveness);if(!value||!livenessWords.includes(value.word)||(0,import_chunk_EAYLE45X.instantOf)(value.at)===null)return null;return{word:value.word,reason:textOf(
-value.reason,sentenceBytes)??"",observations:numberOf(value.observations)??1,at:value.at}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.
-includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_EJMCTUJP.evidenceChars*
-4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===
-true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.
-watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};
-return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({
-cursor}){const read=(0,import_chunk_PGEWSQPR.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,
-state}){if(!spec?.timer)return null;const{slot,...facts}=(0,import_chunk_4SONJGJP.timerFacts)(spec.timer);const due=(0,import_chunk_EAYLE45X.instantOf)(facts.due_at);
-const rest=due===null||state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_CL3BCQKO.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,
-slot:textOf(slot,nameBytes)}}function queueSeen(view){if(!(0,import_chunk_BRMQUMV6.isQueued)(view))return null;const{place,live,behind}=asObject(view.state.queue)??
-{};const ids=Array.isArray(behind)?behind.filter(id=>typeof id==="string"&&(0,import_chunk_V5ZZ3YHA.isId)(id)):[];return{place:numberOf(place),live:numberOf(live),
-max_live:view.spec?.max_live??0,behind:ids.slice(0,import_chunk_EJMCTUJP.queueNamed)}}function handbackSeen({spec,state}){if(!spec?.handback)return null;const value=asObject(
-state.handback);return{dir:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(String(spec.handback.dir)),pathBytes),told:numberOf(value?.told)??
-0,newest:textOf(value?.newest,nameBytes),frozen:value?.frozen===true,before:Object.keys(asObject(spec.handback.baseline)??{}).filter(import_chunk_4QTDUFVE.isHandback).
-length}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
-"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
-"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
-attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_BRMQUMV6.isEnded)(state))return{health:state.health,attention_kind:null};
-const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
-if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
-switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
-return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
-never_started":return{cause:"end_unstored",reason:unstoredWords(view)};case"supervised":case"unseen":return stoppedMember(view)??staleLease(view)??missingCheckpoint(
-view);default:return void 0}}function goneWords(view,condition){const{spec,launch,paths}=view;if((0,import_chunk_BRMQUMV6.isQueued)(view))return"the worker that\
- waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one";if(spec?.kind==="watch")return"the worker is gone and nobody lo\
-oks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, and the next wait\
- attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; see ${paths.workerLog}`}
-function unstoredWords({spec}){return spec?.run?.status_cmd?"it is over, and how its task stands was not asked yet; the next wait asks and stores its end":"it i\
-s over, and its end could not be stored from here"}function stoppedMember(view){const stopped=findStopped(view);if(!stopped)return void 0;const goesOn=`it goes \
-on after: ${continueCommand(view)}`;if(stopped.cause==="shim_stopped")return{cause:stopped.cause,reason:`the shim is stopped (SIGSTOP?), the end of its command \
-is not seen; ${goesOn}`};const rest=view.spec?.kind==="watch"?"nobody looks at the condition":"the command itself may run on";return{cause:stopped.cause,reason:`\
-the worker is stopped (SIGSTOP?), ${rest}; ${goesOn}`}}function findStopped(view){const{spec,worker,launch,shim}=view;const engine=(0,import_chunk_7O3BSNKY.findEngine)(
-spec?.engine??"local")??import_chunk_7O3BSNKY.defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return{cause:"\
-worker_stopped",who:first};const isOther=second&&!(first&&(0,import_chunk_DFAVRAQR.sameIdentity)(first,second));if(isOther&&engine.isStopped(second))return{cause:"\
-worker_stopped",who:second};return shim&&!(0,import_chunk_BRMQUMV6.isEnded)(view.state)&&engine.isStopped(shim)?{cause:"shim_stopped",who:shim}:void 0}function continueCommand(view){
-const stopped=findStopped(view);if(!stopped)return void 0;const engine=(0,import_chunk_7O3BSNKY.findEngine)(view.spec?.engine??"local")??import_chunk_7O3BSNKY.defaultEngine;
-const{shim,child}=view;const isShimToo=shim!==null&&engine.isStopped(shim);const others=isShimToo?[shim,child].filter(one=>one!==null&&engine.isStopped(one)):[];
-return`kill -CONT ${[...new Set([stopped.who,...others].map(one=>one?.pid))].join(" ")}`}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_EJMCTUJP.
-leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
-const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
-state);const since=(0,import_chunk_EAYLE45X.instantOf)(last?.at)??(0,import_chunk_EAYLE45X.instantOf)(state.started_at)??(0,import_chunk_EAYLE45X.instantOf)(state.
-created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_EJMCTUJP.limits.probe.default:0;const patience=every+probe+
-import_chunk_EJMCTUJP.checkpointGraceMs;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??
-every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.
-formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec,turn},offsetMs){if(!spec||
-(turn?.boot_id??spec.launcher.boot_id)!==(0,import_chunk_DFAVRAQR.bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_CL3BCQKO.monotonicMs)()-((0,import_chunk_BRMQUMV6.
-boundOf)(spec,turn)-spec.deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return livenessSeen(
-state)?.reason??watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!=="running")return false;const output=(0,import_chunk_S7M4UBSY.factsOf)(
-paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_CL3BCQKO.nowMs)()-output.modifiedMs<import_chunk_EJMCTUJP.progressingMs}
 
 },
 "./chunk-ILRLY4JU.js": function (module, exports) {
@@ -1507,6 +1548,25 @@ wordOf(event,this.wanted);if(!event||!wake)return void 0;const isCause=this.caus
 this.plain-1}}};function isNumbered({seq}){return Number.isSafeInteger(seq)&&seq>=0&&seq<=maxSeq}var byUrgency=["attention","handback","news","checkpoint"];function wordOf({
 wake},wanted){if(!Array.isArray(wake))return void 0;return byUrgency.find(word=>wanted.includes(word)&&wake.includes(word))}function isPlainCheckpoint({wake}){return Array.
 isArray(wake)&&wake.every(word=>word==="checkpoint")}
+
+},
+"./chunk-IP3PC5EK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_L6TBPGCE=load("./chunk-L6TBPGCE.js");var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){
+const before=await beforeOf(root,id);if((0,import_chunk_LKVCNF5P.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?
+"canceled":"ended_before"};askFor(before,`${JSON.stringify({by:(0,import_chunk_33P23ATF.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),
+why:request.why})}
+`);nudge(before);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_EJMCTUJP.killSettleMs+5e3+askingMs(before);const{views}=await(0,import_chunk_L6TBPGCE.
+waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="canceled")return{view,result:"canceled"};return{
+view,result:(0,import_chunk_LKVCNF5P.isEnded)(view.state)?"ended_before":"requested"}}async function beforeOf(root,id){const view=await(0,import_chunk_R5T6KAYY.
+refreshUnasked)(root,id);return(0,import_chunk_LKVCNF5P.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_R5T6KAYY.refresh)(root,id)}function isOver(view){
+return(0,import_chunk_R5T6KAYY.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_LKVCNF5P.conditionOf)(view)==="over"}function askingMs({spec}){return spec?.
+run?.status_cmd?import_chunk_EJMCTUJP.taskStatusMs+import_chunk_EJMCTUJP.toolGraceMs:0}function askFor({paths},text){for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.
+createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))
+throw error}}}function nudge(view){const engine=(0,import_chunk_BQYHQL4Q.findEngine)(view.spec?.engine??"")??import_chunk_BQYHQL4Q.defaultEngine;for(const identity of[
+view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-IYTRN2OE.js": function (module, exports) {
@@ -1606,15 +1666,24 @@ if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw impossibl
 root===folder?entries.length+(rest?.count??0):1}
 
 },
-"./chunk-JMHLCJV2.js": function (module, exports) {
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{__commonJS:()=>__commonJS,__toESM:()=>__toESM});module.exports=stdin_exports;var __create=Object.create;var __defProp2=Object.
+defineProperty;var __getOwnPropDesc2=Object.getOwnPropertyDescriptor;var __getOwnPropNames2=Object.getOwnPropertyNames;var __getProtoOf=Object.getPrototypeOf;var __hasOwnProp2=Object.
+prototype.hasOwnProperty;var __commonJS=(cb,mod)=>function __require(){return mod||(0,cb[__getOwnPropNames2(cb)[0]])((mod={exports:{}}).exports,mod),mod.exports};
+var __copyProps2=(to,from,except,desc)=>{if(from&&typeof from==="object"||typeof from==="function"){for(let key of __getOwnPropNames2(from))if(!__hasOwnProp2.call(
+to,key)&&key!==except)__defProp2(to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc2(from,key))||desc.enumerable})}return to};var __toESM=(mod,isNodeMode,target)=>(target=
+mod!=null?__create(__getProtoOf(mod)):{},__copyProps2(isNodeMode||!mod||!mod.__esModule?__defProp2(target,"default",{value:mod,enumerable:true}):target,mod));
+
+},
+"./chunk-KOAN4Y4H.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_VBLPR7QA=load("\
-./chunk-VBLPR7QA.js");var import_chunk_HJQCBZHV=load("./chunk-HJQCBZHV.js");var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load(
-"./chunk-AYL4EYJC.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+./chunk-VBLPR7QA.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load(
+"./chunk-AYL4EYJC.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
 "node:path");function isClaimed(root,key){return(0,import_chunk_S7M4UBSY.exists)(fileOf(root,key))}function fileOf(root,key){return import_node_path.default.join(
-(0,import_chunk_VQZH6OHM.rootPaths)(root).once,(0,import_chunk_7O3BSNKY.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){const file=fileOf(root,key);
+(0,import_chunk_VQZH6OHM.rootPaths)(root).once,(0,import_chunk_BQYHQL4Q.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){const file=fileOf(root,key);
 if((0,import_chunk_PGEWSQPR.createFile)(file,`${JSON.stringify(claim)}
 `))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
 key)):void 0}function requireClaim(file){const read=(0,import_chunk_PGEWSQPR.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
@@ -1622,12 +1691,12 @@ key)):void 0}function requireClaim(file){const read=(0,import_chunk_PGEWSQPR.rea
 move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
 const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_PGEWSQPR.writeFile)(`${folder}\
 /events.ndjson`,`${JSON.stringify(event)}
-`,{sync:false});const state={...(0,import_chunk_7O3BSNKY.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_PGEWSQPR.writeJson)(
+`,{sync:false});const state={...(0,import_chunk_BQYHQL4Q.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_PGEWSQPR.writeJson)(
 `${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
-return(0,import_chunk_7O3BSNKY.hashOf)((0,import_chunk_7O3BSNKY.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
+return(0,import_chunk_BQYHQL4Q.hashOf)((0,import_chunk_BQYHQL4Q.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
 run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
 lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
-request.asksForLatest)staff.resume="latest";return(0,import_chunk_7O3BSNKY.hashOf)((0,import_chunk_7O3BSNKY.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
+request.asksForLatest)staff.resume="latest";return(0,import_chunk_BQYHQL4Q.hashOf)((0,import_chunk_BQYHQL4Q.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
 request),...askedIdle(request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.
 entries({...run,success_files:files}).filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.
 fromEntries(given)}var defaults={checkpoint_ms:import_chunk_EJMCTUJP.limits.checkpoint.default,sample_ms:import_chunk_EJMCTUJP.limits.sample.default,probe_ms:import_chunk_EJMCTUJP.
@@ -1639,100 +1708,46 @@ schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,
 "state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,claim.id);
 const stage=(0,import_chunk_VQZH6OHM.stagePath)(root,claim.id);const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_EJMCTUJP.startLimitMs;while(!(0,
 import_chunk_S7M4UBSY.exists)(paths.launch)&&(0,import_chunk_CL3BCQKO.monotonicMs)()<until){const isStaged=(0,import_chunk_S7M4UBSY.exists)(stage);if(!(0,import_chunk_S7M4UBSY.
-exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_DFAVRAQR.livenessOf)(claim.launcher)==="dead"){if(isStaged)(0,import_chunk_S7M4UBSY.moveFolder)(stage,
+exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_33P23ATF.livenessOf)(claim.launcher)==="dead"){if(isStaged)(0,import_chunk_S7M4UBSY.moveFolder)(stage,
 paths.folder);return}await(0,import_chunk_CL3BCQKO.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){if(!(0,import_chunk_VBLPR7QA.checkRoot)(
 root.folder,"launch"))(0,import_chunk_VBLPR7QA.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(root,request)?null:await planTree(
-request,stamp.id);const key=(0,import_chunk_7O3BSNKY.ensureKey)();(0,import_chunk_VBLPR7QA.ensureRoot)(root.folder);const publish=()=>publishJob(root,request,{...stamp,
-planned},key);const job=request.admit?await(0,import_chunk_DW356W3Z.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root.folder).lock,publish):await publish();if("\
+request,stamp.id);const key=(0,import_chunk_BQYHQL4Q.ensureKey)();(0,import_chunk_VBLPR7QA.ensureRoot)(root.folder);const publish=()=>publishJob(root,request,{...stamp,
+planned},key);const job=request.admit?await(0,import_chunk_65MQFBXZ.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root.folder).lock,publish):await publish();if("\
 holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;try{if(worktree)(await Promise.
-resolve().then(()=>load("./worktree-RTAQEFXT.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_HJQCBZHV.startWorker)(root.folder,spec,{paths},
+resolve().then(()=>load("./worktree-RTAQEFXT.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_VHICJDU6.startWorker)(root.folder,spec,{paths},
 1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_VQZH6OHM.stagePath)(root.folder,spec.id));if(worktree)(await Promise.resolve().then(()=>load(
 "./worktree-RTAQEFXT.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
 const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const handback=admitted?.
 handback??request.handback??null;const spec=await makeSpec(root,{...request,warnings,handback},stamp,key);const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,
-spec.id);const stage=(0,import_chunk_VQZH6OHM.stagePath)(root.folder,spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_7O3BSNKY.
+spec.id);const stage=(0,import_chunk_VQZH6OHM.stagePath)(root.folder,spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_BQYHQL4Q.
 defaultEngine.prepare()]);const claim=request.onceKey===null?null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,
 stage);return{holder:claim.holder}}isPromised=claim!==null;if(!(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError(
 "state_unusable",`cannot move ${stage} into place`);if(spec.timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)
 (0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder);else undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_PGEWSQPR.
 syncFolder)(paths.folder);(0,import_chunk_PGEWSQPR.syncFolder)((0,import_chunk_VQZH6OHM.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_CL3BCQKO.
-nowMs)();const random=(0,import_chunk_7O3BSNKY.randomBytes)(22);return{createdMs,random,id:(0,import_chunk_V5ZZ3YHA.makeId)(verb,createdMs,random)}}async function planTree(request,id){
+nowMs)();const random=(0,import_chunk_BQYHQL4Q.randomBytes)(22);return{createdMs,random,id:(0,import_chunk_V5ZZ3YHA.makeId)(verb,createdMs,random)}}async function planTree(request,id){
 return request.worktree==="new"?(await Promise.resolve().then(()=>load("./worktree-RTAQEFXT.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){
 return onceKey!==null&&isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,
 firstOutputMs,stallMs,onStall=null,maxLive=null,handback=null,quietMs=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,worktree,
 ...rest}=request;const{cwd=request.cwd,...note}=planned??{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??null,created_at:(0,
-import_chunk_CL3BCQKO.isoOf)(createdMs),once_key:onceKey,engine:import_chunk_7O3BSNKY.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,deadline_mono_ms:(0,
+import_chunk_CL3BCQKO.isoOf)(createdMs),once_key:onceKey,engine:import_chunk_BQYHQL4Q.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,deadline_mono_ms:(0,
 import_chunk_CL3BCQKO.monotonicMs)()+deadlineMs,kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,...request.
 notify?{sealed_notices:true}:{},...onStall===null?{}:{on_stall:onStall},...maxLive===null?{}:{max_live:maxLive},...handback===null?{}:{handback},...quietMs===null?
-{}:{quiet_ms:quietMs},mark:(0,import_chunk_CTSRVJRC.toHex)(random.subarray(6)),launcher:(0,import_chunk_DFAVRAQR.ownIdentity)(),environment:{digest:(0,import_chunk_7O3BSNKY.
-environmentDigest)(key),credentials:(0,import_chunk_IYTRN2OE.credentialNames)(request.credentials)}};return{...unsigned,mac:await(0,import_chunk_7O3BSNKY.macOf)(
+{}:{quiet_ms:quietMs},mark:(0,import_chunk_CTSRVJRC.toHex)(random.subarray(6)),launcher:(0,import_chunk_33P23ATF.ownIdentity)(),environment:{digest:(0,import_chunk_BQYHQL4Q.
+environmentDigest)(key),credentials:(0,import_chunk_IYTRN2OE.credentialNames)(request.credentials)}};return{...unsigned,mac:await(0,import_chunk_BQYHQL4Q.macOf)(
 unsigned,key)}}async function stageJob(root,spec,stage){(0,import_chunk_PGEWSQPR.createFolder)(stage);const text=`${JSON.stringify(spec)}
 `;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
 wed`);const isDurable=(0,import_chunk_PGEWSQPR.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_PGEWSQPR.createFolder)(`${stage}/waiters`);if(spec.
 kind==="timer")writeArmed(spec,stage);(0,import_chunk_PGEWSQPR.writeFile)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
-function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_7O3BSNKY.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
+function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_BQYHQL4Q.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
 launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_VBLPR7QA.checkRoot)(root.folder))return void 0;const holder=readClaim(
-root.folder,key);if(holder?.words!==(0,import_chunk_7O3BSNKY.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
+root.folder,key);if(holder?.words!==(0,import_chunk_BQYHQL4Q.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
 async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
 "preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_AYL4EYJC.
 nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
 (0,import_chunk_S7M4UBSY.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
 FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
 "use another place with --state-dir DIR or JOB_STATE_DIR")}
-
-},
-"./chunk-JS2YHOLG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{Sampler:()=>Sampler,countDescendants:()=>countDescendants,cpuOf:()=>cpuOf,isBusy:()=>isBusy,measureTree:()=>measureTree,
-noteTrouble:()=>noteTrouble,ownRows:()=>ownRows,stillnessOf:()=>stillnessOf});module.exports=stdin_exports;var import_chunk_MZWSYKEP=load("./chunk-MZWSYKEP.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
-var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
-var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function measureTree(tree){const own=ownRows(tree);return{
-cpu:cpuOf(own),descendants:own.filter(row=>row.pid!==tree.child&&!(0,import_chunk_DFAVRAQR.isDeadState)(row.state)).length}}function ownRows(tree){const rows=(0,
-import_chunk_MZWSYKEP.findRows)({...tree,reach:"all"},()=>true);tree.known=new Map(rows.map(row=>[row.pid,row.start]));const others=(0,import_chunk_MZWSYKEP.findProbes)(
-rows);for(const pid of(0,import_chunk_MZWSYKEP.withBelow)(rows,new Set(rows.filter(row=>isShimsOwn(row,tree)).map(row=>row.pid))))others.add(pid);return rows.filter(
-row=>!others.has(row.pid))}function cpuOf(rows){return import_chunk_DFAVRAQR.hasCpu?rows.map(cpuRowOf):null}function isShimsOwn(row,tree){return tree.child!==null&&
-tree.session!==null&&row.parent===tree.session&&row.pid!==tree.child}function cpuRowOf({pid,start,parent,cpu,waited}){return{pid,start,parent,ownMs:cpu*import_chunk_DFAVRAQR.
-tickMs,waitedMs:waited*import_chunk_DFAVRAQR.tickMs}}function noteTrouble(paths,error){try{if((0,import_chunk_S7M4UBSY.exists)(paths.folder))(0,import_chunk_PGEWSQPR.
-appendText)(paths.workerLog,`cannot judge: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error))}
-`)}catch{}}var emptyBooks={rows:new Map,owed:new Map};function cpuSince(before,now){const rows=new Map(now.map(row=>[row.pid,row]));const isThere=({pid,start})=>rows.
-get(pid)?.start===start;const fresh=new Map;for(const row of before.rows.values()){if(isThere(row))continue;const heir=heirOf(row);if(heir!==void 0)fresh.set(heir,
-(fresh.get(heir)??0)+row.ownMs+row.waitedMs)}let usedMs=0;const owed=new Map;for(const row of now){const earlier=before.rows.get(row.pid);const known=earlier?.start===
-row.start?earlier:void 0;usedMs+=Math.max(0,row.ownMs-(known?.ownMs??0));const came=Math.max(0,row.waitedMs-(known?.waitedMs??0));const[old,due]=[known?before.owed.
-get(row.pid)??0:0,fresh.get(row.pid)??0];usedMs+=Math.max(0,came-old-due);const left=Math.min(due,Math.max(0,old+due-came));if(left>0)owed.set(row.pid,left)}return{
-usedMs,books:{rows,owed}};function heirOf(row){const seen=new Set;for(let parent=before.rows.get(row.parent);parent;parent=before.rows.get(parent.parent)){if(isThere(
-parent))return parent.pid;if(seen.has(parent.pid))return void 0;seen.add(parent.pid)}return void 0}}var Sampler=class{options;books;sizes;results;log;lastMs;sum=nothing;pending;disarm=()=>void 0;isStopped=false;constructor(options){
-this.options=options;const{baseline}=options;this.books=baseline?emptyBooks:null;this.sizes=baseline?{stdout:0,stderr:0}:null;this.results=new Map(baseline?.results??
-[]);this.lastMs=options.fromMs;if(baseline)this.arm();else void this.sample().finally(()=>this.arm())}async take(){await this.pending;await this.sample();this.arm();
-const{sum:sum2}=this;this.sum=nothing;return sum2}stop(){this.isStopped=true;this.disarm()}arm(){this.disarm();if(this.isStopped)return;const{clock,everyMs}=this.
-options;this.disarm=clock.at(clock.monotonicMs()+everyMs,()=>{void this.sample().finally(()=>this.arm())})}sample(){this.pending??=this.lookOnce().catch(this.options.
-onError).finally(()=>{this.pending=void 0});return this.pending}async lookOnce(){const look=await this.options.look();if(this.isStopped)return;const now=this.options.
-clock.monotonicMs();const activity={spanMs:Math.max(0,now-this.lastMs),...this.cpuOf(look),...this.outputOf(look),hasLog:look.log!==void 0&&this.log!==void 0&&isOther(
-this.log,look.log),descendants:look.usage.descendants,changed:this.changedOf(look)};if(look.log!==void 0)this.log=look.log;this.lastMs=now;this.sum=add(this.sum,
-activity);this.options.onSample?.(activity,now)}cpuOf({usage}){if(usage.cpu===null)return{cpuMs:null};const isFirst=this.books===null;const{usedMs,books}=cpuSince(
-this.books??emptyBooks,usage.cpu);this.books=books;return{cpuMs:isFirst?0:usedMs}}outputOf({stdout,stderr}){const before=this.sizes??{stdout,stderr};this.sizes=
-{stdout,stderr};return{hasOutput:stdout!==before.stdout||stderr!==before.stderr,outputBytes:Math.max(0,stdout-before.stdout)+Math.max(0,stderr-before.stderr)}}changedOf({
-results}){const changed=[];for(const[path,facts]of results){const before=this.results.get(path);this.results.set(path,facts);if(before!==void 0&&isOther(before,
-facts))changed.push(path)}return changed}};var nothing={spanMs:0,cpuMs:0,hasOutput:false,outputBytes:0,hasLog:false,descendants:0,changed:[]};function add(one,two){
-return{spanMs:one.spanMs+two.spanMs,cpuMs:one.cpuMs===null||two.cpuMs===null?null:one.cpuMs+two.cpuMs,hasOutput:one.hasOutput||two.hasOutput,outputBytes:one.outputBytes+
-two.outputBytes,hasLog:one.hasLog||two.hasLog,descendants:Math.max(one.descendants,two.descendants),changed:[...new Set([...one.changed,...two.changed])]}}function isOther(before,now){
-if(before===null||now===null)return before!==now;return before.size!==now.size||before.modified_ms!==now.modified_ms||before.inode!==now.inode}function stillnessOf(window){
-const spanMs=sum(window.map(one=>one.spanMs));const cpuMs=window.some(one=>one.cpuMs===null)?null:sum(window.map(one=>one.cpuMs??0));const hasOutput=window.some(
-one=>one.hasOutput);const hasLog=window.some(one=>one.hasLog);const descendants=Math.max(0,...window.map(one=>one.descendants));const output=hasOutput?`${(0,import_chunk_TFEMYLSK.
-formatSize)(sum(window.map(one=>one.outputBytes)))} of output`:"no output";const figures=[cpuWords(cpuMs,spanMs),output,...hasLog?["its log changed"]:[],countDescendants(
-descendants)].join(", ");const facts={descendants,words:figures};if(isBusy(cpuMs,spanMs)||hasOutput||hasLog)return{kind:"working",...facts};if(cpuMs===null)return{
-kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_EJMCTUJP.
-idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){if(cpuMs===null)return"\
-CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)} of CPU (${percent<
-10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{__commonJS:()=>__commonJS,__toESM:()=>__toESM});module.exports=stdin_exports;var __create=Object.create;var __defProp2=Object.
-defineProperty;var __getOwnPropDesc2=Object.getOwnPropertyDescriptor;var __getOwnPropNames2=Object.getOwnPropertyNames;var __getProtoOf=Object.getPrototypeOf;var __hasOwnProp2=Object.
-prototype.hasOwnProperty;var __commonJS=(cb,mod)=>function __require(){return mod||(0,cb[__getOwnPropNames2(cb)[0]])((mod={exports:{}}).exports,mod),mod.exports};
-var __copyProps2=(to,from,except,desc)=>{if(from&&typeof from==="object"||typeof from==="function"){for(let key of __getOwnPropNames2(from))if(!__hasOwnProp2.call(
-to,key)&&key!==except)__defProp2(to,key,{get:()=>from[key],enumerable:!(desc=__getOwnPropDesc2(from,key))||desc.enumerable})}return to};var __toESM=(mod,isNodeMode,target)=>(target=
-mod!=null?__create(__getProtoOf(mod)):{},__copyProps2(isNodeMode||!mod||!mod.__esModule?__defProp2(target,"default",{value:mod,enumerable:true}):target,mod));
 
 },
 "./chunk-KPX6JYGN.js": function (module, exports) {
@@ -1751,6 +1766,110 @@ inode||now.modifiedMs!==before.modified_ms||now.kind==="file"&&now.size!==before
 note):`a ${wordsOf[note.kind]}, not a file`}var wordsOf={folder:"folder",other:"special file",file:"file"};function wordOf({exists,existed,changed,trouble,kind}){
 if(trouble!==null)return`cannot be looked at (${trouble})`;if(!exists)return existed?"gone":"missing";const word=existed?changed?"changed":"unchanged since the \
 launch":"new";return kind==="file"?word:`${wordsOf[kind??"other"]}, ${word}`}
+
+},
+"./chunk-L6TBPGCE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_EJMCTUJP.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_LKVCNF5P.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_NPTCIQ7G.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_NPTCIQ7G.
+livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_NPTCIQ7G.
+watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
+{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
+evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
+var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
+1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
+throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_LKVCNF5P.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
+monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
+view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_LKVCNF5P.isEnded)(view.state)||told.signal.aborted||
+told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
+told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
+pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
+0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
+const isArmed=(0,import_chunk_LKVCNF5P.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_OLD5VJ7N.
+watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
+()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
+monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
+view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
+monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
+length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_LKVCNF5P.
+isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_LKVCNF5P.conditionOf)(
+view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_33P23ATF.
+sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
+1e3,untilDue(view)+import_chunk_LKVCNF5P.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_ZGBECAX4.
+instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
+import_chunk_R5T6KAYY.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
+(0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
+e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_7YOZG6AQ.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
+wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
+ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){if(!this.isForHealth)return false;const known=this.
+known==="worker_stopped"||this.known==="shim_stopped"?this.known:void 0;return(0,import_chunk_NPTCIQ7G.findStopped)(view)?.cause!==known}lookAtEvents(){this.scan.
+read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.
+seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){
+if(!this.isForHealth)return void 0;const seen=(0,import_chunk_NPTCIQ7G.monitorAttention)(view,(0,import_chunk_LKVCNF5P.conditionOf)(view));const isNew=seen!==void 0&&
+seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,
+at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"attention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){
+this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,
+import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(
+0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;
+let ended=0;await Promise.all(ids.map(async id=>{const watch=options.until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(
+id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};
+stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_LKVCNF5P.isEnded)(view.state))
+ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.
+beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,
+import_chunk_VQZH6OHM.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,isGiven:false})}
+
+},
+"./chunk-LKVCNF5P.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{boundOf:()=>boundOf,conditionOf:()=>conditionOf,goneError:()=>goneError,inspect:()=>inspect,isEnded:()=>isEnded,isQueued:()=>isQueued,
+specAtTurn:()=>specAtTurn,timerPatienceMs:()=>timerPatienceMs});module.exports=stdin_exports;var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");function boundOf(spec,turn){if(!turn&&(0,import_chunk_BQYHQL4Q.hasQueue)(spec))return Number.POSITIVE_INFINITY;const bootThen=turn?.boot_id??
+spec.launcher.boot_id;if(bootThen===(0,import_chunk_33P23ATF.bootId)())return turn?turn.mono_ms+spec.deadline_ms:spec.deadline_mono_ms;return(0,import_chunk_CL3BCQKO.
+monotonicMs)()+Date.parse(turn?.at??spec.created_at)+spec.deadline_ms-(0,import_chunk_CL3BCQKO.nowMs)()}function isPastBound(spec,turn){return(0,import_chunk_CL3BCQKO.
+monotonicMs)()>=boundOf(spec,turn)}function wallBoundOf(spec,turn){if(!turn&&(0,import_chunk_BQYHQL4Q.hasQueue)(spec))return Number.POSITIVE_INFINITY;return Date.
+parse(turn?.at??spec.created_at)+spec.deadline_ms}function specAtTurn(spec,turn){if(!turn)return spec;const run=spec.run?{...spec.run,...turn.files}:null;return{
+...spec,run,deadline_mono_ms:boundOf(spec,turn)}}function isEnded(state){return import_chunk_ZGBECAX4.outcomes.includes(state.state)}function inspect(root,id){const paths=(0,
+import_chunk_VQZH6OHM.jobPaths)(root,id);const[state,spec]=[(0,import_chunk_ZGBECAX4.readState)(paths),(0,import_chunk_ZGBECAX4.readSpec)(paths)];if(spec.kind===
+"missing"&&!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw goneError(id,paths);const isOver=state.kind==="ok"&&isEnded(state.value);const who=isOver?nobody:
+whoIsThere(paths,spec);const damage=damageOf(spec,state,who.seen.worker);return{id,root,paths,spec:presentIn(spec),damage,state:damage===null?presentIn(state)??
+(0,import_chunk_BQYHQL4Q.earlyState)(id,presentIn(spec)):(0,import_chunk_BQYHQL4Q.damagedState)(id,damage),...who}}function goneError(id,paths){return new import_chunk_NVPF5LEY.
+FaultError("unknown_job",`cannot find job ${id} any more: its folder ${paths.folder} is gone`)}var nobody={launch:null,worker:null,shim:null,child:null,seen:{worker:"\
+none",shim:"none"},isOtherBoot:false,isClaimed:false,turn:null,exit:void 0,reason:void 0,cancel:void 0,leaseAgeMs:null};function whoIsThere(paths,spec){const launch=presentIn(
+(0,import_chunk_ZGBECAX4.readLaunch)(paths));const worker=presentIn((0,import_chunk_ZGBECAX4.readWorker)(paths));const boot=worker?.worker??launch?.worker??null;
+const shim=worker?.shim??(boot?(0,import_chunk_ZGBECAX4.readMark)(paths.shimMark,boot):void 0)??null;const child=worker?.child??(boot?(0,import_chunk_ZGBECAX4.readMark)(
+paths.childMark,boot):void 0)??null;const engine=(0,import_chunk_BQYHQL4Q.findEngine)(spec.kind==="ok"?spec.value.engine:"local")??import_chunk_BQYHQL4Q.defaultEngine;
+const lease=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch);return{launch,worker,shim,child,seen:{worker:bestOf(
+[launch?.worker,worker?.worker],engine.alive),shim:bestOf([shim],engine.alive)},isOtherBoot:(boot??(spec.kind==="ok"?spec.value.launcher:null))?.boot_id!==(0,import_chunk_33P23ATF.
+bootId)()&&(boot!==null||spec.kind==="ok"),isClaimed:(0,import_chunk_S7M4UBSY.exists)(paths.started),turn:spec.kind==="ok"&&(0,import_chunk_BQYHQL4Q.hasQueue)(spec.
+value)?(0,import_chunk_BQYHQL4Q.readTurn)(paths,spec.value.id)??null:null,exit:(0,import_chunk_ZGBECAX4.readExit)(paths),reason:(0,import_chunk_ZGBECAX4.readReason)(
+paths),cancel:(0,import_chunk_ZGBECAX4.readCancel)(paths),leaseAgeMs:lease?Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-lease.modifiedMs):null}}function conditionOf(view){
+if(view.damage!==null)return"damaged";if(isEnded(view.state))return"ended";const{worker,shim}=view.seen;if(view.spec?.timer)return conditionOfTimer(view,view.spec.
+timer);if(worker==="alive")return"supervised";if(!view.spec)return"damaged";if(worker==="unknown")return isLongOver(view)?"lost":"unseen";if(isQueued(view))return view.
+launch||view.worker?"unclaimed":startingOf(view,view.spec);if(view.spec.kind==="watch")return conditionOfWatch(view,view.spec);if(view.isOtherBoot)return view.exit?
+"over":"host_restarted";if(view.isClaimed){if(view.exit)return"over";if(shim==="alive")return"orphaned";if(shim==="unknown")return"unseen";return shim==="none"&&
+ageOf(view.paths.started)<1e3?"orphaned":"lost"}if(view.launch||view.worker)return"unclaimed";return startingOf(view,view.spec)}function isQueued({spec,turn,isClaimed,
+state}){return spec!==null&&(0,import_chunk_BQYHQL4Q.hasQueue)(spec)&&turn===null&&!isClaimed&&!isEnded(state)}function conditionOfTimer(view,timer){const isAlive=view.
+seen.worker==="alive";if((0,import_chunk_CL3BCQKO.nowMs)()>=Date.parse(timer.due_at)+(isAlive?timerPatienceMs:0))return"over";if(view.cancel&&!isAlive)return"ov\
+er";return isAlive?"supervised":"armed"}var timerPatienceMs=2e3;function conditionOfWatch(view,spec){if(isPastBound(spec,view.turn))return"lost";if(view.launch||
+view.worker)return"unclaimed";return startingOf(view,spec)}function startingOf(view,spec){const isLauncherAlive=((0,import_chunk_BQYHQL4Q.findEngine)(spec.engine)??
+import_chunk_BQYHQL4Q.defaultEngine).alive(spec.launcher)==="alive";return isLauncherAlive||ageOf(view.paths.spec)<import_chunk_EJMCTUJP.startLimitMs?"starting":
+"never_started"}function isLongOver(view){if(!view.spec||view.leaseAgeMs===null||view.leaseAgeMs<import_chunk_EJMCTUJP.leaseStaleMs)return false;return(0,import_chunk_CL3BCQKO.
+nowMs)()>wallBoundOf(view.spec,view.turn)+view.spec.kill_grace_ms+import_chunk_EJMCTUJP.unseenGraceMs}function ageOf(target){const facts=(0,import_chunk_S7M4UBSY.
+factsOf)(target);return facts?(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs:Number.POSITIVE_INFINITY}function bestOf(identities,alive){const seen=identities.
+filter(one=>one!==null&&one!==void 0).map(alive);for(const answer of["alive","unknown","dead"])if(seen.includes(answer))return answer;return"none"}function damageOf(spec,state,worker){
+if(worker==="alive")return null;if(state.kind==="damaged")return state.reason;if(state.kind==="ok"&&isEnded(state.value))return null;if(spec.kind==="ok")return null;
+return spec.kind==="damaged"?spec.reason:"spec.json is missing"}function presentIn(read){return read.kind==="ok"?read.value:null}
 
 },
 "./chunk-LQ7UQP2V.js": function (module, exports) {
@@ -1803,33 +1922,69 @@ exited"?`code ${String(code)}`:String(how);const said=typeof output==="string"&&
 (0,import_chunk_LXK2ZILE.plainText)(`${String(key)}: ${what}${said}`).replace(/\s+/g," ").trim(),300)})`}
 
 },
-"./chunk-MZWSYKEP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findEscaped:()=>findEscaped,findMembers:()=>findMembers,findProbes:()=>findProbes,findRows:()=>findRows,treeOf:()=>treeOf,
-withBelow:()=>withBelow});module.exports=stdin_exports;var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");
-var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
-function treeOf(spec,paths,who){const living=identity=>identity&&(0,import_chunk_DFAVRAQR.livenessOf)(identity)==="alive"?[identity.pid]:[];const cgroup=(0,import_chunk_EAYLE45X.
-readWorker)(paths);const folder=cgroup.kind==="ok"?cgroup.value.cgroup??null:null;const shim=who.shim&&isHere(who.shim)?who.shim:null;const atShimPid=shim?(0,import_chunk_DFAVRAQR.
-readProcess)(shim.pid):void 0;const isStranger=atShimPid!==void 0&&atShimPid.start!==shim?.start_token;return{mark:spec.mark,reach:spec.run?.status_cmd?"session":
-"all",session:shim&&!isStranger?shim.pid:null,since:isHere(spec.launcher)?Number(spec.launcher.start_token)||0:0,spared:[...living(who.worker),...living(shim)],
-baseline:who.baseline??null,counted:()=>(0,import_chunk_PZGY5XKU.listCgroup)(folder,spec.id),child:who.child?.pid??null,known:new Map}}function isHere(identity){
-return identity.boot_id===(0,import_chunk_DFAVRAQR.bootId)()&&identity.pid_ns===(0,import_chunk_DFAVRAQR.pidNamespace)()}var hasMarks=process.platform==="linux";
-function findMembers(tree){const rows=findRows(tree,row=>!(0,import_chunk_DFAVRAQR.isDeadState)(row.state));const probes=findProbes(rows);return rows.map(({pid,
-start,name,parent})=>({...{pid,start,name,parent},...probes.has(pid)?{isProbe:true}:{}}))}function findEscaped(tree){const within=new Set(findMembers(tree).map(
-({pid})=>pid));const isOurs=({pid,parent,isProbe})=>within.has(pid)||parent===process.pid||isProbe===true;return findMembers({...tree,reach:"all",known:new Map}).
-filter(one=>!isOurs(one))}function findRows(tree,isWanted){const rows=(0,import_chunk_DFAVRAQR.readProcesses)(tree.baseline).filter(row=>isWanted(row)&&!(Number(
-row.start)<tree.since));const marks=new Map;const markOf=pid=>{if(!marks.has(pid))marks.set(pid,(0,import_chunk_DFAVRAQR.readProcessVariable)(pid,import_chunk_IYTRN2OE.
-markVariable));return marks.get(pid)};const counted=new Set(tree.counted());const foreign=findForeign(rows,markOf,tree.mark);const isForeign=pid=>foreign.has(pid);
-const inSession=row=>row.session===tree.session||row.group===tree.session;const isOurSession=tree.session!==null&&rows.some(row=>inSession(row)&&(!hasMarks||markOf(
-row.pid)===tree.mark));if(tree.reach==="session")return rows.filter(row=>isOurSession&&inSession(row)&&!isForeign(row.pid)&&!isSpared(row,tree));const members=new Map;
-for(const row of rows){const isKnown=tree.known.get(row.pid)===row.start||counted.has(row.pid);if(markOf(row.pid)===tree.mark||(isOurSession&&inSession(row)||isKnown)&&
-!isForeign(row.pid))members.set(row.pid,row)}for(let grew=true;grew;){grew=false;for(const row of rows){if(members.has(row.pid)||!members.has(row.parent)||isForeign(
-row.pid))continue;members.set(row.pid,row);grew=true}}const found=[...members.values()].filter(row=>!isSpared(row,tree));for(const row of found)tree.known.set(row.
-pid,row.start);return found}function findProbes(rows){const isOne=row=>{if((0,import_chunk_7LUFXQWN.isToolSession)(row.session))return true;const role=(0,import_chunk_DFAVRAQR.
-readProcessVariable)(row.pid,import_chunk_IYTRN2OE.roleVariable);return role==="probe"||role==="worker"&&row.parent===process.pid};return withBelow(rows,new Set(
-rows.filter(isOne).map(row=>row.pid)))}function withBelow(rows,pids){for(let size=-1;size!==pids.size;){size=pids.size;for(const row of rows)if(pids.has(row.parent))
-pids.add(row.pid)}return pids}function findForeign(rows,markOf,mark){const foreign=new Set(rows.filter(row=>(markOf(row.pid)??mark)!==mark).map(row=>row.pid));for(let size=-1;size!==
-foreign.size;){size=foreign.size;for(const row of rows)if(foreign.has(row.parent)&&markOf(row.pid)!==mark)foreign.add(row.pid)}return foreign}function isSpared(row,tree){
-return row.pid===process.pid||tree.spared.includes(row.pid)}
+"./chunk-NPTCIQ7G.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,continueCommand:()=>continueCommand,findStopped:()=>findStopped,handbackSeen:()=>handbackSeen,
+healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,monitorAttention:()=>monitorAttention,queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});
+module.exports=stdin_exports;var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","fa\
+iled","error"];var sentenceBytes=400;var nameBytes=120;var pathBytes=1e3;function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(
+state.checkpoint);const n=numberOf(value?.n);if(!value||n===null||(0,import_chunk_ZGBECAX4.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.
+state==="attention"?"task_attention":null;return{n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(
+value.phase,nameBytes),completed:numberOf(value.completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??
+"",fingerprint:textOf(value.fingerprint,nameBytes)}}var livenessWords=["working","waiting","dead_wait","unknown"];function livenessSeen(state){const value=asObject(
+state.liveness);if(!value||!livenessWords.includes(value.word)||(0,import_chunk_ZGBECAX4.instantOf)(value.at)===null)return null;return{word:value.word,reason:textOf(
+value.reason,sentenceBytes)??"",observations:numberOf(value.observations)??1,at:value.at}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.
+includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_EJMCTUJP.evidenceChars*
+4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===
+true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.
+watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};
+return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({
+cursor}){const read=(0,import_chunk_PGEWSQPR.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,
+state}){if(!spec?.timer)return null;const{slot,...facts}=(0,import_chunk_4SONJGJP.timerFacts)(spec.timer);const due=(0,import_chunk_ZGBECAX4.instantOf)(facts.due_at);
+const rest=due===null||state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_CL3BCQKO.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,
+slot:textOf(slot,nameBytes)}}function queueSeen(view){if(!(0,import_chunk_LKVCNF5P.isQueued)(view))return null;const{place,live,behind}=asObject(view.state.queue)??
+{};const ids=Array.isArray(behind)?behind.filter(id=>typeof id==="string"&&(0,import_chunk_V5ZZ3YHA.isId)(id)):[];return{place:numberOf(place),live:numberOf(live),
+max_live:view.spec?.max_live??0,behind:ids.slice(0,import_chunk_EJMCTUJP.queueNamed)}}function handbackSeen({spec,state}){if(!spec?.handback)return null;const value=asObject(
+state.handback);return{dir:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(String(spec.handback.dir)),pathBytes),told:numberOf(value?.told)??
+0,newest:textOf(value?.newest,nameBytes),frozen:value?.frozen===true,before:Object.keys(asObject(spec.handback.baseline)??{}).filter(import_chunk_4QTDUFVE.isHandback).
+length}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
+"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
+"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
+attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_LKVCNF5P.isEnded)(state))return{health:state.health,attention_kind:null};
+const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
+if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
+switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
+return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
+never_started":return{cause:"end_unstored",reason:unstoredWords(view)};case"supervised":case"unseen":return stoppedMember(view)??staleLease(view)??missingCheckpoint(
+view);default:return void 0}}function goneWords(view,condition){const{spec,launch,paths}=view;if((0,import_chunk_LKVCNF5P.isQueued)(view))return"the worker that\
+ waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one";if(spec?.kind==="watch")return"the worker is gone and nobody lo\
+oks at the condition; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, and the next wait\
+ attaches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; see ${paths.workerLog}`}
+function unstoredWords({spec}){return spec?.run?.status_cmd?"it is over, and how its task stands was not asked yet; the next wait asks and stores its end":"it i\
+s over, and its end could not be stored from here"}function stoppedMember(view){const stopped=findStopped(view);if(!stopped)return void 0;const goesOn=`it goes \
+on after: ${continueCommand(view)}`;if(stopped.cause==="shim_stopped")return{cause:stopped.cause,reason:`the shim is stopped (SIGSTOP?), the end of its command \
+is not seen; ${goesOn}`};const rest=view.spec?.kind==="watch"?"nobody looks at the condition":"the command itself may run on";return{cause:stopped.cause,reason:`\
+the worker is stopped (SIGSTOP?), ${rest}; ${goesOn}`}}function findStopped(view){const{spec,worker,launch,shim}=view;const engine=(0,import_chunk_BQYHQL4Q.findEngine)(
+spec?.engine??"local")??import_chunk_BQYHQL4Q.defaultEngine;const[first,second]=[worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return{cause:"\
+worker_stopped",who:first};const isOther=second&&!(first&&(0,import_chunk_33P23ATF.sameIdentity)(first,second));if(isOther&&engine.isStopped(second))return{cause:"\
+worker_stopped",who:second};return shim&&!(0,import_chunk_LKVCNF5P.isEnded)(view.state)&&engine.isStopped(shim)?{cause:"shim_stopped",who:shim}:void 0}function continueCommand(view){
+const stopped=findStopped(view);if(!stopped)return void 0;const engine=(0,import_chunk_BQYHQL4Q.findEngine)(view.spec?.engine??"local")??import_chunk_BQYHQL4Q.defaultEngine;
+const{shim,child}=view;const isShimToo=shim!==null&&engine.isStopped(shim);const others=isShimToo?[shim,child].filter(one=>one!==null&&engine.isStopped(one)):[];
+return`kill -CONT ${[...new Set([stopped.who,...others].map(one=>one?.pid))].join(" ")}`}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_EJMCTUJP.
+leaseStaleMs)return void 0;const reason=`no sign of life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function missingCheckpoint(view){
+const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!=="number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(
+state);const since=(0,import_chunk_ZGBECAX4.instantOf)(last?.at)??(0,import_chunk_ZGBECAX4.instantOf)(state.started_at)??(0,import_chunk_ZGBECAX4.instantOf)(state.
+created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??import_chunk_EJMCTUJP.limits.probe.default:0;const patience=every+probe+
+import_chunk_EJMCTUJP.checkpointGraceMs;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-since;if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??
+every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.formatDuration)(ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.
+formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_missing",reason}}function awakeSince({spec,turn},offsetMs){if(!spec||
+(turn?.boot_id??spec.launcher.boot_id)!==(0,import_chunk_33P23ATF.bootId)())return Number.POSITIVE_INFINITY;return(0,import_chunk_CL3BCQKO.monotonicMs)()-((0,import_chunk_LKVCNF5P.
+boundOf)(spec,turn)-spec.deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(state);if(checkpoint)return checkpoint.reason;return livenessSeen(
+state)?.reason??watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!=="running")return false;const output=(0,import_chunk_S7M4UBSY.factsOf)(
+paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_CL3BCQKO.nowMs)()-output.modifiedMs<import_chunk_EJMCTUJP.progressingMs}
 
 },
 "./chunk-NVPF5LEY.js": function (module, exports) {
@@ -1866,14 +2021,70 @@ errnoOf)(error)??""))return void 0;throw error}if((0,import_node_fs.fstatSync)(f
 const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===void 0)return false;(0,import_node_fs.closeSync)(fd);return true}
 
 },
-"./chunk-P3LXINW5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_RWGAL3I4=load(
-"./chunk-RWGAL3I4.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load("./chunk-D7OEUGE3.js");var import_chunk_LQ7UQP2V=load(
+"./chunk-OY3VQ5YK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackLine:()=>handbackLine,progressLine:()=>progressLine,queueLine:()=>queueLine,watchLine:()=>watchLine});module.
+exports=stdin_exports;var import_chunk_BHXFTYW4=load("./chunk-BHXFTYW4.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_NPTCIQ7G=load(
+"./chunk-NPTCIQ7G.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function progressLine(view){const checkpoint=(0,import_chunk_NPTCIQ7G.checkpointOf)(
+view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_BHXFTYW4.progressCells)(view);const count=completed===
+null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
+import_chunk_UNGYPAP3.formatAge)((0,import_chunk_ZGBECAX4.ageOf)(at,(0,import_chunk_CL3BCQKO.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
+ (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_NPTCIQ7G.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
+evidence===""?"":`: ${seen.evidence}`}`}function queueLine(view){const seen=(0,import_chunk_NPTCIQ7G.queueSeen)(view);return seen&&(0,import_chunk_T4JNAPAO.queueWords)(
+seen)}function handbackLine(view){const seen=(0,import_chunk_NPTCIQ7G.handbackSeen)(view);if(!seen)return null;const{told,before}=seen;const none=`nothing${before>
+0?" new":""}${(0,import_chunk_LKVCNF5P.isEnded)(view.state)?"":" yet"}`;const count=told===0?none:filesOf(told);const newest=seen.newest===null?"":`, newest ${seen.
+newest}`;const notes=[...seen.frozen?["frozen"]:[],...told===0&&before>0?[`${filesOf(before)} ${before===1?"was":"were"} there before`]:[]];return`${count} in ${seen.
+dir}${newest}${notes.length===0?"":` (${notes.join("; ")})`}`}function filesOf(count){return`${count} ${count===1?"file":"files"}`}
+
+},
+"./chunk-PGEWSQPR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{appendText:()=>appendText,closeFile:()=>closeFile,createFile:()=>createFile,createFolder:()=>createFolder,moveAside:()=>moveAside,
+openAppend:()=>openAppend,overwrite:()=>overwrite,readJson:()=>readJson,readRange:()=>readRange,readText:()=>readText,removeFile:()=>removeFile,syncFolder:()=>syncFolder,
+writeFile:()=>writeFile,writeFileMeanwhile:()=>writeFileMeanwhile,writeJson:()=>writeJson});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load("./chunk\
+-NVPF5LEY.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");var readFlags=import_node_fs.constants.O_RDONLY|import_node_fs.constants.
+O_NOFOLLOW|import_node_fs.constants.O_NONBLOCK;var appendFlags=import_node_fs.constants.O_WRONLY|import_node_fs.constants.O_APPEND|import_node_fs.constants.O_CREAT|
+import_node_fs.constants.O_NOFOLLOW|import_node_fs.constants.O_NONBLOCK;var serial=0;function createFolder(folder){try{(0,import_node_fs.mkdirSync)(folder,{mode:448})}catch(error){
+if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="EEXIST")return false;throw error}(0,import_node_fs.chmodSync)(folder,448);return true}function writeFile(file,data,options={}){
+putInPlace(writeBeside(file,data,options.sync??true),file)}function putInPlace(temporary,file){try{(0,import_node_fs.renameSync)(temporary,file)}catch(error){if((0,
+import_chunk_NVPF5LEY.errnoOf)(error)==="EISDIR"){moveAside(file);(0,import_node_fs.renameSync)(temporary,file);return}removeFile(temporary);throw error}}function moveAside(target){
+serial+=1;(0,import_node_fs.renameSync)(target,`${target}.odd-${process.pid}-${serial}`)}function writeJson(file,value,options={}){writeFile(file,`${JSON.stringify(
+value)}
+`,options)}async function writeFileMeanwhile(file,data){const temporary=writeBeside(file,data,false);const fd=(0,import_node_fs.openSync)(temporary,import_node_fs.
+constants.O_RDONLY|import_node_fs.constants.O_NOFOLLOW);try{await new Promise((resolve,reject)=>(0,import_node_fs.fsync)(fd,error=>error?reject(error):resolve()))}catch(error){
+removeFile(temporary);throw error}finally{(0,import_node_fs.closeSync)(fd)}putInPlace(temporary,file)}function createFile(file,data,options={}){const temporary=writeBeside(
+file,data,options.sync??true);try{(0,import_node_fs.linkSync)(temporary,file);return true}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="EEXIST")return false;
+throw error}finally{removeFile(temporary)}}function appendText(file,text){const fd=(0,import_node_fs.openSync)(file,appendFlags,384);try{const stat=(0,import_node_fs.
+fstatSync)(fd);if(stat.size===0&&(stat.mode&511)!==384)(0,import_node_fs.fchmodSync)(fd,384);const bytes=Buffer.from(text);for(let done=0;done<bytes.length;)done+=
+(0,import_node_fs.writeSync)(fd,bytes,done)}finally{(0,import_node_fs.closeSync)(fd)}}function openAppend(file){const fd=(0,import_node_fs.openSync)(file,appendFlags,
+384);if((0,import_node_fs.fstatSync)(fd).size===0)(0,import_node_fs.fchmodSync)(fd,384);return fd}function readRange(file,offset,length){let fd;try{fd=(0,import_node_fs.
+openSync)(file,readFlags)}catch(error){if(["ENOENT","ELOOP","ENOTDIR","ENXIO"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return void 0;throw error}
+try{const stat=(0,import_node_fs.fstatSync)(fd);if(!stat.isFile())return void 0;const start=offset<0?Math.max(0,stat.size+offset):offset;const bytes=Buffer.alloc(
+Math.max(0,Math.min(length,stat.size-start)));let done=0;while(done<bytes.length){const got=(0,import_node_fs.readSync)(fd,bytes,done,bytes.length-done,start+done);
+if(got===0)break;done+=got}return{bytes:bytes.subarray(0,done),size:stat.size}}finally{(0,import_node_fs.closeSync)(fd)}}function readText(file,limit=16*1024*1024){
+return readRange(file,0,limit)?.bytes.toString("utf8")}function readJson(file){let text;try{text=readText(file)}catch(error){return{kind:"damaged",reason:`${import_node_path.
+default.basename(file)} cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}if(text===void 0)return{kind:"missing"};try{const value=JSON.parse(
+text);if(typeof value==="object"&&value!==null&&!Array.isArray(value)){return{kind:"ok",value}}}catch{}return{kind:"damaged",reason:`${import_node_path.default.
+basename(file)} is no JSON object`}}function syncFolder(folder){let fd;try{fd=(0,import_node_fs.openSync)(folder,import_node_fs.constants.O_RDONLY|import_node_fs.
+constants.O_NOFOLLOW);(0,import_node_fs.fsyncSync)(fd)}catch{}finally{if(fd!==void 0)(0,import_node_fs.closeSync)(fd)}}function removeFile(file){try{(0,import_node_fs.
+unlinkSync)(file);return true}catch(error){if(["ENOENT","ENOTDIR","EISDIR"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return false;throw error}}function writeBeside(file,data,sync){
+const{fd,temporary}=openBeside(file);try{(0,import_node_fs.fchmodSync)(fd,384);const bytes=typeof data==="string"?Buffer.from(data):data;let done=0;while(done<bytes.
+length)done+=(0,import_node_fs.writeSync)(fd,bytes,done);if(sync)(0,import_node_fs.fsyncSync)(fd)}catch(error){(0,import_node_fs.closeSync)(fd);removeFile(temporary);
+throw error}(0,import_node_fs.closeSync)(fd);return temporary}function openBeside(file){const flags=import_node_fs.constants.O_WRONLY|import_node_fs.constants.O_CREAT|
+import_node_fs.constants.O_EXCL|import_node_fs.constants.O_NOFOLLOW;for(let tries=0;;tries+=1){serial+=1;const temporary=import_node_path.default.join(import_node_path.
+default.dirname(file),`.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);try{return{fd:(0,import_node_fs.openSync)(temporary,flags,384),
+temporary}}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="EEXIST"||tries>1e3)throw error}}}function overwrite(file,offset,text){const fd=(0,import_node_fs.
+openSync)(file,import_node_fs.constants.O_WRONLY|import_node_fs.constants.O_NOFOLLOW|import_node_fs.constants.O_NONBLOCK);try{(0,import_node_fs.writeSync)(fd,Buffer.
+from(text),0,null,offset)}finally{(0,import_node_fs.closeSync)(fd)}}function closeFile(fd){(0,import_node_fs.closeSync)(fd)}
+
+},
+"./chunk-PQLADSLK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_AGT5YIXR=load(
+"./chunk-AGT5YIXR.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load("./chunk-D7OEUGE3.js");var import_chunk_LQ7UQP2V=load(
 "./chunk-LQ7UQP2V.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_4XLIOFC2=load(
 "./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
 import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_EJMCTUJP.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.
 found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_LQ7UQP2V.plainTail)((0,
@@ -1935,12 +2146,12 @@ at launch for a stall
 ${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_LQ7UQP2V.logSection)(
 "Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_LQ7UQP2V.
 logSection)("Last output",paths.output)],(0,import_chunk_LQ7UQP2V.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_EAYLE45X.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_7O3BSNKY.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_4XKVO363.openJournal)(paths,spec);if((0,import_chunk_BRMQUMV6.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_RWGAL3I4.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+const read=(0,import_chunk_ZGBECAX4.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_BQYHQL4Q.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_4XKVO363.openJournal)(paths,spec);if((0,import_chunk_LKVCNF5P.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_AGT5YIXR.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
 end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
  no space left in ${paths.folder}`};withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){const{paths,
-spec}=job;const cancel=(0,import_chunk_EAYLE45X.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
+spec}=job;const cancel=(0,import_chunk_ZGBECAX4.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable({
 spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_D7OEUGE3.backendOf)(spec)?.answerFrom==="stdout"})));(0,
 import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,(0,import_chunk_W6B74Y5P.terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results}),{sync:false});if((0,
 import_chunk_4XKVO363.readEvents)(paths,journal.seq-1,1).events[0]?.type!=="ended"){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.
@@ -1951,218 +2162,12 @@ answer!==null)return staff.answer;const reason=state.error?`${state.error.code}:
 ${reason}
 
 The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_EAYLE45X.writeState)(paths,state);(0,import_chunk_PGEWSQPR.removeFile)(paths.marker);const passing=[paths.reserve,
+`}}function finish(paths,state){(0,import_chunk_ZGBECAX4.writeState)(paths,state);(0,import_chunk_PGEWSQPR.removeFile)(paths.marker);const passing=[paths.reserve,
 paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
-...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_PGEWSQPR.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_EAYLE45X.
+...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_PGEWSQPR.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_ZGBECAX4.
 readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
 try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_PGEWSQPR.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
 QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
-
-},
-"./chunk-P3OLAHQ2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_D7OEUGE3=load(
-"./chunk-D7OEUGE3.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function parseClaims(answer){
-const found=findBlock(answer);if(found==="none")return blockFault("NO_BLOCK","it holds no completion block (a fenced block that begins with ```completion)");if(found===
-"unclosed")return blockFault("UNCLOSED_FENCE","its last completion block is not closed");const bytes=(0,import_chunk_LXK2ZILE.byteLength)(found.text);if(bytes>import_chunk_EJMCTUJP.
-claimsBytes)return blockFault("OVERSIZED_BLOCK",`its completion block has ${bytes} bytes; at most ${import_chunk_EJMCTUJP.claimsBytes}`);return parseBlock(found.
-text)}function blockFault(code,message,fieldPath=null){return{kind:"fault",error:{code,message,fieldPath}}}function parseBlock(text){let value;try{value=JSON.parse(
-text)}catch{const reason=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_35CMASYX.jsonFault)(text)??""),240);return blockFault(
-"MALFORMED_JSON",`the JSON of its completion block does not parse: ${reason}`)}try{return{kind:"ok",claims:(0,import_chunk_WDFY7HZW.readClaims)(value)}}catch(error){
-if(!(error instanceof import_chunk_WDFY7HZW.SchemaFault))throw error;const where=error.fieldPath===""?"the completion block":error.fieldPath;return blockFault("\
-SCHEMA_VIOLATION",`${where} is not as it must be: ${error.message}`,error.fieldPath)}}function findBlock(answer){let found="none";let open;for(const{line,from,next}of(0,
-import_chunk_D7OEUGE3.linesOf)(answer)){const fence=(0,import_chunk_D7OEUGE3.fenceOf)(line);if(!fence)continue;if(open&&(0,import_chunk_D7OEUGE3.closes)(fence,open)){
-const text=answer.slice(open.from,from).trim();if(isCompletion(open)||isJson(open)&&namesSchema(text))found={text};open=void 0}else if(!open||isCompletion(fence)&&
-fence.mark===open.mark&&fence.length>=open.length){open={...fence,from:next}}}if(open&&(isCompletion(open)||isJson(open)&&namesSchema(answer.slice(open.from))))
-return"unclosed";return found}function isCompletion({info}){return/^completion$/i.test(info)}function isJson({info}){return/^json$/i.test(info)}function namesSchema(text){
-return/^\s*\{/.test(text)&&/"schema"\s*:\s*"pi-completion\//.test(text)}function claimsOf(view){const{spec}=view;if(!(0,import_chunk_BRMQUMV6.isEnded)(view.state))
-return blockFault("NO_BLOCK","it is not finished");if(view.damage!==null||spec===null)return blockFault("NO_BLOCK","its record cannot be read");if(spec.kind!=="\
-staff"&&spec.kind!=="run")return blockFault("NO_BLOCK",`a ${spec.kind} claims nothing: it has no answer`);const answer=spec.kind==="run"?endOf(view.paths.output,
-import_chunk_EJMCTUJP.claimedOutputBytes):answerOf(view,spec);return answer===null?blockFault("NO_BLOCK","it has no final answer"):parseClaims(answer)}function answerOf({
-paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chunk_EJMCTUJP.claimedAnswerBytes);if((0,import_chunk_D7OEUGE3.backendOf)(spec)?.answerFrom===
-"stdout")return endOf(paths.output,import_chunk_EJMCTUJP.claimedAnswerBytes);return replayed(spec,paths)}function replayed(spec,paths){const{answer}=(0,import_chunk_D7OEUGE3.
-replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){const text=(0,import_chunk_PGEWSQPR.readRange)(file,-bytes,bytes)?.
-bytes.toString("utf8")??"";return text.trim()===""?null:text}
-
-},
-"./chunk-P6OE2BFE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_UK5DXVLM=load("./chunk-UK5DXVLM.js");var import_chunk_MNJKB4J2=load(
-"./chunk-MNJKB4J2.js");var import_chunk_DZLMPSRN=load("./chunk-DZLMPSRN.js");var import_chunk_2WNRBPZU=load("./chunk-2WNRBPZU.js");var import_chunk_BDAQJTVO=load(
-"./chunk-BDAQJTVO.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_LQ7UQP2V=load(
-"./chunk-LQ7UQP2V.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_BDAQJTVO.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_DZLMPSRN.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_BRMQUMV6.isEnded)(state)?null:`${(0,import_chunk_DZLMPSRN.healthWord)(
-seen.health)}${seen.reason?` (${seen.reason})`:""}`],["queue",(0,import_chunk_UK5DXVLM.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,
-import_chunk_BRMQUMV6.isEnded)(state)?null:(0,import_chunk_UK5DXVLM.progressLine)(view)],["watch",(0,import_chunk_UK5DXVLM.watchLine)(view)],["hand-back",(0,import_chunk_UK5DXVLM.
-handbackLine)(view)],["notify",(0,import_chunk_MNJKB4J2.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.
-error.message)}`:null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_DZLMPSRN.timeOf)(view)}${ended===
-null?"":`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_DZLMPSRN.ownerOf)(view):null],["backend",agentOf(view)],
-["due",spec?.timer?(0,import_chunk_4SONJGJP.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["w\
-hat",(0,import_chunk_2WNRBPZU.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
-"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
-...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
-join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_BRMQUMV6.isEnded)(state)?`${(0,import_chunk_LQ7UQP2V.
-oneLine)(identity)}: ${(0,import_chunk_LQ7UQP2V.taskWords)(state)}`:(0,import_chunk_LQ7UQP2V.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_BRMQUMV6.
-isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
-/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_BRMQUMV6.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
-return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_7O3BSNKY.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
-const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
-odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
-import_chunk_4E6W4MJD.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_BRMQUMV6.isEnded)(
-state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_BDAQJTVO.progressOf)(
-view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
-plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
-status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
-
-},
-"./chunk-PED7CQPN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_EJMCTUJP.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
-aborted;const view=await look2();if(event.seq===null||(0,import_chunk_BRMQUMV6.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
-view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
-function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
-{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_HXUZIOM6.checkpointOf)({...state,checkpoint:{...told,
-at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_HXUZIOM6.
-livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_HXUZIOM6.
-watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
-{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
-evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
-var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
-1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
-throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_BRMQUMV6.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
-monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
-view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_BRMQUMV6.isEnded)(view.state)||told.signal.aborted||
-told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
-told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
-pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
-0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
-const isArmed=(0,import_chunk_BRMQUMV6.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_OLD5VJ7N.
-watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
-()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
-monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
-view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
-monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
-length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_BRMQUMV6.
-isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_BRMQUMV6.conditionOf)(
-view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_DFAVRAQR.
-sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
-1e3,untilDue(view)+import_chunk_BRMQUMV6.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_EAYLE45X.
-instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
-import_chunk_B4HBQMDR.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
-(0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
-e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_7YOZG6AQ.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
-wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
-ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){if(!this.isForHealth)return false;const known=this.
-known==="worker_stopped"||this.known==="shim_stopped"?this.known:void 0;return(0,import_chunk_HXUZIOM6.findStopped)(view)?.cause!==known}lookAtEvents(){this.scan.
-read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.
-seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){
-if(!this.isForHealth)return void 0;const seen=(0,import_chunk_HXUZIOM6.monitorAttention)(view,(0,import_chunk_BRMQUMV6.conditionOf)(view));const isNew=seen!==void 0&&
-seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,
-at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"attention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){
-this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,
-import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(
-0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;
-let ended=0;await Promise.all(ids.map(async id=>{const watch=options.until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(
-id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};
-stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_BRMQUMV6.isEnded)(view.state))
-ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.
-beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,
-import_chunk_VQZH6OHM.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,isGiven:false})}
-
-},
-"./chunk-PGEWSQPR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{appendText:()=>appendText,closeFile:()=>closeFile,createFile:()=>createFile,createFolder:()=>createFolder,moveAside:()=>moveAside,
-openAppend:()=>openAppend,overwrite:()=>overwrite,readJson:()=>readJson,readRange:()=>readRange,readText:()=>readText,removeFile:()=>removeFile,syncFolder:()=>syncFolder,
-writeFile:()=>writeFile,writeFileMeanwhile:()=>writeFileMeanwhile,writeJson:()=>writeJson});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load("./chunk\
--NVPF5LEY.js");var import_node_fs=require("node:fs");var import_node_path=builtin("node:path");var readFlags=import_node_fs.constants.O_RDONLY|import_node_fs.constants.
-O_NOFOLLOW|import_node_fs.constants.O_NONBLOCK;var appendFlags=import_node_fs.constants.O_WRONLY|import_node_fs.constants.O_APPEND|import_node_fs.constants.O_CREAT|
-import_node_fs.constants.O_NOFOLLOW|import_node_fs.constants.O_NONBLOCK;var serial=0;function createFolder(folder){try{(0,import_node_fs.mkdirSync)(folder,{mode:448})}catch(error){
-if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="EEXIST")return false;throw error}(0,import_node_fs.chmodSync)(folder,448);return true}function writeFile(file,data,options={}){
-putInPlace(writeBeside(file,data,options.sync??true),file)}function putInPlace(temporary,file){try{(0,import_node_fs.renameSync)(temporary,file)}catch(error){if((0,
-import_chunk_NVPF5LEY.errnoOf)(error)==="EISDIR"){moveAside(file);(0,import_node_fs.renameSync)(temporary,file);return}removeFile(temporary);throw error}}function moveAside(target){
-serial+=1;(0,import_node_fs.renameSync)(target,`${target}.odd-${process.pid}-${serial}`)}function writeJson(file,value,options={}){writeFile(file,`${JSON.stringify(
-value)}
-`,options)}async function writeFileMeanwhile(file,data){const temporary=writeBeside(file,data,false);const fd=(0,import_node_fs.openSync)(temporary,import_node_fs.
-constants.O_RDONLY|import_node_fs.constants.O_NOFOLLOW);try{await new Promise((resolve,reject)=>(0,import_node_fs.fsync)(fd,error=>error?reject(error):resolve()))}catch(error){
-removeFile(temporary);throw error}finally{(0,import_node_fs.closeSync)(fd)}putInPlace(temporary,file)}function createFile(file,data,options={}){const temporary=writeBeside(
-file,data,options.sync??true);try{(0,import_node_fs.linkSync)(temporary,file);return true}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="EEXIST")return false;
-throw error}finally{removeFile(temporary)}}function appendText(file,text){const fd=(0,import_node_fs.openSync)(file,appendFlags,384);try{const stat=(0,import_node_fs.
-fstatSync)(fd);if(stat.size===0&&(stat.mode&511)!==384)(0,import_node_fs.fchmodSync)(fd,384);const bytes=Buffer.from(text);for(let done=0;done<bytes.length;)done+=
-(0,import_node_fs.writeSync)(fd,bytes,done)}finally{(0,import_node_fs.closeSync)(fd)}}function openAppend(file){const fd=(0,import_node_fs.openSync)(file,appendFlags,
-384);if((0,import_node_fs.fstatSync)(fd).size===0)(0,import_node_fs.fchmodSync)(fd,384);return fd}function readRange(file,offset,length){let fd;try{fd=(0,import_node_fs.
-openSync)(file,readFlags)}catch(error){if(["ENOENT","ELOOP","ENOTDIR","ENXIO"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return void 0;throw error}
-try{const stat=(0,import_node_fs.fstatSync)(fd);if(!stat.isFile())return void 0;const start=offset<0?Math.max(0,stat.size+offset):offset;const bytes=Buffer.alloc(
-Math.max(0,Math.min(length,stat.size-start)));let done=0;while(done<bytes.length){const got=(0,import_node_fs.readSync)(fd,bytes,done,bytes.length-done,start+done);
-if(got===0)break;done+=got}return{bytes:bytes.subarray(0,done),size:stat.size}}finally{(0,import_node_fs.closeSync)(fd)}}function readText(file,limit=16*1024*1024){
-return readRange(file,0,limit)?.bytes.toString("utf8")}function readJson(file){let text;try{text=readText(file)}catch(error){return{kind:"damaged",reason:`${import_node_path.
-default.basename(file)} cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}if(text===void 0)return{kind:"missing"};try{const value=JSON.parse(
-text);if(typeof value==="object"&&value!==null&&!Array.isArray(value)){return{kind:"ok",value}}}catch{}return{kind:"damaged",reason:`${import_node_path.default.
-basename(file)} is no JSON object`}}function syncFolder(folder){let fd;try{fd=(0,import_node_fs.openSync)(folder,import_node_fs.constants.O_RDONLY|import_node_fs.
-constants.O_NOFOLLOW);(0,import_node_fs.fsyncSync)(fd)}catch{}finally{if(fd!==void 0)(0,import_node_fs.closeSync)(fd)}}function removeFile(file){try{(0,import_node_fs.
-unlinkSync)(file);return true}catch(error){if(["ENOENT","ENOTDIR","EISDIR"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return false;throw error}}function writeBeside(file,data,sync){
-const{fd,temporary}=openBeside(file);try{(0,import_node_fs.fchmodSync)(fd,384);const bytes=typeof data==="string"?Buffer.from(data):data;let done=0;while(done<bytes.
-length)done+=(0,import_node_fs.writeSync)(fd,bytes,done);if(sync)(0,import_node_fs.fsyncSync)(fd)}catch(error){(0,import_node_fs.closeSync)(fd);removeFile(temporary);
-throw error}(0,import_node_fs.closeSync)(fd);return temporary}function openBeside(file){const flags=import_node_fs.constants.O_WRONLY|import_node_fs.constants.O_CREAT|
-import_node_fs.constants.O_EXCL|import_node_fs.constants.O_NOFOLLOW;for(let tries=0;;tries+=1){serial+=1;const temporary=import_node_path.default.join(import_node_path.
-default.dirname(file),`.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);try{return{fd:(0,import_node_fs.openSync)(temporary,flags,384),
-temporary}}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="EEXIST"||tries>1e3)throw error}}}function overwrite(file,offset,text){const fd=(0,import_node_fs.
-openSync)(file,import_node_fs.constants.O_WRONLY|import_node_fs.constants.O_NOFOLLOW|import_node_fs.constants.O_NONBLOCK);try{(0,import_node_fs.writeSync)(fd,Buffer.
-from(text),0,null,offset)}finally{(0,import_node_fs.closeSync)(fd)}}function closeFile(fd){(0,import_node_fs.closeSync)(fd)}
-
-},
-"./chunk-PP5OZ2CJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-QYTOKUTD.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
- take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
-text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null}}function onStallOf(input){const text=input.text("on-stall");
-if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
-l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EJMCTUJP.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
--stall of ${size} bytes: at most ${import_chunk_EJMCTUJP.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
-!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
-n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
-checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
-import_chunk_JMHLCJV2.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
-isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-YUKYPLWD.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
-const collect=`collect: ${import_chunk_AYL4EYJC.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(launched),collect,
-...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,
-heartbeatMs:null,isJson:input.has("json"),told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?"":" (this once-key\
- had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}function specOf(root,id){const spec=(0,import_chunk_EAYLE45X.
-readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}function warningNotes(root,id){return warningsOf(root,id).
-map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))return void 0;const[{inspect},
-{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-O6R32OCM.js")),Promise.resolve().then(()=>load("./timer-facts-V7AOTHDZ.js"))]);
-const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.
-timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load("./\
-queue-note-5C4FM7N7.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
-root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);const commands={wait:import_chunk_AYL4EYJC.nextCommands.waitOn(id,specOf(root,id),root.option),
-observe:import_chunk_AYL4EYJC.nextCommands.observe(id,root.option),cancel:import_chunk_AYL4EYJC.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
-id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
-facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
-next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
-`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
-
-`,notes}}
 
 },
 "./chunk-PZGY5XKU.js": function (module, exports) {
@@ -2182,57 +2187,6 @@ join(folder,name)))]}function ownCgroup(){const mount=mountPoint();const line=re
 void 0||line===void 0?void 0:import_node_path.default.join(mount,line.slice(3))}function mountPoint(){const line=readOrEmpty("/proc/self/mounts").split("\n").find(
 one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowMount(folder){const mount=mountPoint();return mount!==void 0&&import_node_path.default.
 resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
-
-},
-"./chunk-QHEP53YE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimJob:()=>claimJob,renewLease:()=>renewLease});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./ch\
-unk-OLD5VJ7N.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_BRMQUMV6=load("./\
-chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_DFAVRAQR=load("\
-./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var reserveBytes=32*1024;async function claimJob(root,id){
-const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const read=(0,import_chunk_EAYLE45X.readSpec)(paths);if(read.kind!=="ok")throw new Error(`cannot read th\
-e spec of job ${id}: ${read.kind==="damaged"?read.reason:"it is missing"}`);const spec=read.value;if(!await(0,import_chunk_7O3BSNKY.isGenuine)(spec,(0,import_chunk_7O3BSNKY.
-readKey)()))throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);const hasFifo=await(0,import_chunk_OLD5VJ7N.makeFifo)(paths.
-leaseFifo);return(0,import_chunk_DW356W3Z.withLock)(paths.lock,()=>{if((0,import_chunk_BRMQUMV6.isEnded)((0,import_chunk_BRMQUMV6.inspect)(root,id).state))return void 0;
-const self=(0,import_chunk_DFAVRAQR.ownIdentity)();const other=(0,import_chunk_EAYLE45X.readWorker)(paths);if(other.kind==="ok"&&!(0,import_chunk_DFAVRAQR.sameIdentity)(
-other.value.worker,self)&&(0,import_chunk_DFAVRAQR.livenessOf)(other.value.worker)==="alive")return void 0;const release=hasFifo&&(0,import_chunk_OLD5VJ7N.holdFifo)(
-paths.leaseFifo)||(()=>void 0);const known=other.kind==="ok"?other.value:{shim:null,child:null,cgroup:null};const cgroup=known.cgroup??((0,import_chunk_S7M4UBSY.
-exists)(paths.started)||spec.run?.status_cmd?null:(0,import_chunk_PZGY5XKU.makeCgroup)(id));(0,import_chunk_PGEWSQPR.writeJson)(paths.lease,{worker:self},{sync:false});
-(0,import_chunk_PGEWSQPR.writeJson)(paths.worker,{worker:self,shim:known.shim,child:known.child,fifo:hasFifo,cgroup},{sync:false});setAside(paths);const launch=(0,
-import_chunk_EAYLE45X.readLaunch)(paths);return{root,paths,spec,turn:null,self,generation:launch.kind==="ok"?launch.value.generation:1,hasFifo,cgroup,release}})}
-function renewLease(paths){return(0,import_chunk_S7M4UBSY.touch)(paths.lease,(0,import_chunk_CL3BCQKO.nowMs)())}function setAside(paths){try{(0,import_chunk_PGEWSQPR.
-writeFile)(paths.reserve,new Uint8Array(reserveBytes).fill(32),{sync:false})}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??
-""))throw error}}
-
-},
-"./chunk-QMDLQ4SE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
-neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load(
-"./chunk-AYL4EYJC.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_GAHUBHR4.isWriter)(staff.profile))return[];const place=placeOf(cwd);
-const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_GAHUBHR4.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
-find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
-nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_AYL4EYJC.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
-"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
-try{const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
-kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
-factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
-20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
-a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_EAYLE45X.
-readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_HCKID2IT.
-listActive)(root))await unlessGone(()=>(0,import_chunk_B4HBQMDR.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_7O3BSNKY.readKey)();
-const found=[];for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const spec=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,
-id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_7O3BSNKY.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
-value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_BRMQUMV6.conditionOf)((0,import_chunk_BRMQUMV6.inspect)(root,id))}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_B4HBQMDR.
-isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
-import_chunk_G4YWOPCR.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
-folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
-a,b)||isBelow(b,a))}
 
 },
 "./chunk-R2VYNPWX.js": function (module, exports) {
@@ -2346,148 +2300,26 @@ ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclu
 import_chunk_S7M4UBSY.realPath)(folder)}catch{return void 0}}
 
 },
-"./chunk-RQEIXYJF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{collectedBy:()=>collectedBy,heardSeq:()=>heardSeq,isCollected:()=>isCollected,lastCollectedSeq:()=>lastCollectedSeq,
-noteCollected:()=>noteCollected,noteDelivered:()=>noteDelivered});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");function noteCollected(view,by){if(view.damage!==
-null||isCollected(view))return;try{const note={by,pid:process.pid,owner:import_chunk_IYTRN2OE.variables.owner()??null,at:(0,import_chunk_CL3BCQKO.isoNow)(),seq:view.
-state.seq};(0,import_chunk_PGEWSQPR.createFile)(view.paths.collected,`${JSON.stringify(note)}
-`,{sync:false})}catch{}}function isCollected(view){return(0,import_chunk_S7M4UBSY.exists)(view.paths.collected)}function noteDelivered(view,seq,causes){try{if((0,
-import_chunk_S7M4UBSY.factsOf)(view.paths.waiters)?.kind!=="folder")return;const before=deliveredSeq(view.paths)??0;const news=causes.filter(cause=>seq>(heardSeq(
-view.paths,cause)??0));if(seq<=before&&news.length===0)return;const heard={...heardIn(view.paths),...Object.fromEntries(news.map(cause=>[cause,seq]))};const note={
-seq:Math.max(seq,before),heard,pid:process.pid,owner:import_chunk_IYTRN2OE.variables.owner()??null,at:(0,import_chunk_CL3BCQKO.isoNow)()};(0,import_chunk_PGEWSQPR.
-writeJson)(deliveredFile(view.paths),note,{sync:false})}catch{}}function collectedBy({paths}){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.collected);if(read.
-kind==="missing")return null;const{by,owner,at}=read.kind==="ok"?read.value:{};const text=value=>typeof value==="string"?value:null;return{by:text(by),owner:text(
-owner),at:(0,import_chunk_EAYLE45X.instantOf)(at)===null?null:at}}function lastCollectedSeq({paths}){const seqs=[numberIn(paths.collected),deliveredSeq(paths)].
-filter(seq=>seq!==null);return seqs.length===0?null:Math.max(...seqs)}function heardSeq(paths,cause){const seq=heardIn(paths)[cause];return typeof seq==="number"&&
-(0,import_chunk_ILRLY4JU.isNumbered)({seq})?seq:null}function heardIn(paths){const read=(0,import_chunk_PGEWSQPR.readJson)(deliveredFile(paths));const heard=read.
-kind==="ok"?read.value.heard:null;return typeof heard==="object"&&heard!==null&&!Array.isArray(heard)?heard:{}}function deliveredFile(paths){return import_node_path.
-default.join(paths.waiters,"delivered.json")}function deliveredSeq(paths){return numberIn(deliveredFile(paths))}function numberIn(file){const read=(0,import_chunk_PGEWSQPR.
-readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return null;return(0,import_chunk_ILRLY4JU.isNumbered)({seq:read.value.seq})?read.value.seq:
-null}
-
-},
-"./chunk-RWGAL3I4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
-exports=stdin_exports;var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_D7OEUGE3=load(
-"./chunk-D7OEUGE3.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4QTDUFVE=load(
-"./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","\
-hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){
-return reasons.find(reason=>reason===text)}function judgeEnd(facts){if(facts.survivors.length>0){return failed("failed","survivors",`these processes outlived SI\
-GKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"canceled":return{outcome:"canceled",error:null};case"met":case"due":return{outcome:"done",error:null};case"\
-watch_failed":return failed("failed","watch_failed",facts.detail??"the condition cannot hold any more");case"watch_error":return failed("failed","watch_error",facts.
-detail??"the condition cannot be looked at");case"exited":case"lingered":return judgeExit(facts);case"hard_timeout":if(isStaff(facts)&&facts.staffError===null)return{
-outcome:"done",error:null};if(facts.kind==="watch")return failed("timed_out","watch_expired",`the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
-return failed("timed_out","hard_timeout",`the hard limit of ${facts.deadlineText} was reached${told(facts)}`);case"first_output_timeout":return failed("failed",
-"first_output_timeout","nothing was printed within --first-output");case"stalled":return failed("failed","stalled",`nothing happened for the time given by --sta\
-ll-after${detailOf(facts)}`);case"sign_in":return failed("failed","auth",facts.staffError?.message??"the agent waits for a sign-in that nobody can give");case"s\
-tate_vanished":return failed("crashed","worker_lost","the state folder vanished");case"spawn_failed":return failed("failed","spawn_failed",`the program could no\
-t be started: ${facts.detail??"not known why"}`);case"never_started":return failed("failed","never_started","the launcher died before a worker existed");case"wo\
-rker_lost":return failed("crashed","worker_lost","the processes that supervise the command were killed; how it ended is not known");case"host_restarted":return failed(
-"crashed","host_restarted","the machine was restarted while the job ran")}}function judgeExit(facts){const{exit}=facts;if(exit?.spawn_failed)return failed("fail\
-ed","spawn_failed",`the program could not be executed (exit code ${exit.exit_code})`);if(isStaff(facts)){return facts.staffError?{outcome:"failed",error:facts.staffError}:
-{outcome:"done",error:null}}if(!exit)return failed("crashed","worker_lost","how the command ended is not known");if(exit.exit_code===facts.successExit)return judgeFiles(
-facts);if(facts.signal!==null&&exit.signaled)return failed("failed","signal",signalMessage(facts.signal));return failed("failed","exit_nonzero",`the command exi\
-ted with code ${exit.exit_code}`)}function judgeFiles({missingFiles:missingFiles2=[]}){if(missingFiles2.length===0)return{outcome:"done",error:null};const named=missingFiles2.
-slice(0,3).join(", ");const more=missingFiles2.length>3?` and ${missingFiles2.length-3} more`:"";return failed("failed","artifact_missing",`neither new nor chan\
-ged at the end: ${named}${more}`)}function isStaff({kind}){return kind==="staff"}function detailOf({detail}){return detail===void 0?"":`; ${detail}`}function told({
-staffError}){const isWord=staffError&&["auth","quota","agent_error","response_timeout"].includes(staffError.code);return isWord?`; the agent had told: ${staffError.
-message}`:""}function signalMessage(signal){const hint=signal==="SIGKILL"?" (not by us: often the kernel, when memory runs out)":"";return`the command was ended\
- by ${signal}${hint}`}function failed(outcome,code,message){return{outcome,error:{code,message}}}function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>
-192)return void 0;const number=exitCode-128;const known=Object.entries(table).find(([,value])=>value===number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.
-constants.signals;function judgeStaff(reading,ending,request){const answer=reading.answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[
-...reading.warnings,...denialWarnings(reading)];const error=findError(reading,ending,request,answer);if(error===null&&request.reason==="lingered"){warnings.push(
-{code:"ended_after_answer",message:"the agent stayed alive after its final event and was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push(
-{code:"limit_after_answer",message:"the hard limit struck after the complete answer had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){
-if(reading.failure)return reading.failure;if(reading.final==="failure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.
-reason==="exited"&&ending.exitCode!==0)return exitError(ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answ\
-er",message:`the agent ended without a final event${quoted(lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.
-resume){const got=reading.conversationId??"none";return{code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}
-if(answer!==null)return null;if(reading.denials.length>0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.
-join(", ")}`}}return{code:"no_final_answer",message:"the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)
-return{code:"signal",message:`the agent was ended by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}
-function denialWarnings(reading){return reading.denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){
-const lines=ending.stderrTail.split("\n").map(line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}
-var severities=["critical","high","medium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;
-var most={summary:1e4,title:500,detail:1e4,file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and \
-nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
-fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
-null"}]}
-No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
-import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
-text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
-error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
-startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
-let open;for(const{line,from,next}of(0,import_chunk_D7OEUGE3.linesOf)(answer)){const fence=(0,import_chunk_D7OEUGE3.fenceOf)(line);if(fence&&open&&(0,import_chunk_D7OEUGE3.
-closes)(fence,open)){const text=isJson(open)||open.info===""?answer.slice(open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&
-(!open||isJson(fence))){open={...fence,from:next}}}return found}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(
-value))return fault("the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allo\
-wed: ${verdicts.join(", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");
-if(!Array.isArray(findings))return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);
-const read=[];for(const[n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,
-title,detail,file,line,suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,
-summary,findings:read}}}function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}\
-; allowed: ${severities.join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name===
-"suggestion"))continue;const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(
-line)&&Number(line)>0))return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="strin\
-g")return`${name} is no text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{
-kind:"fault",reason}}function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="\
-object"&&value!==null)return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value===
-"object"&&value!==null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}function usageOf(told2,runsOn,resumed){if(told2===
-null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===
-null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=before?now-before:now;const usage={...told2};if(runsOn.
-tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,earlier.output_tokens);usage.total_tokens=
-less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.cost_usd,earlier.cost_usd??0));return{usage,
-usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){
-const{paths,spec,staff}=job;const backend=(0,import_chunk_D7OEUGE3.backendOf)(spec);const reading=seen.reading??(0,import_chunk_D7OEUGE3.replay)(spec,paths);const byItself=exit.
-reason==="exited";const ending=(0,import_chunk_D7OEUGE3.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
-reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
-...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_O24UGMSY.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_QMDLQ4SE.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
-const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
-const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
-findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
-return reason==="exited"||reason==="lingered"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if((0,import_chunk_D7OEUGE3.backendOf)(spec)?.
-answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle cou\
-ld not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){try{return look()}catch(error){warnings.push({code:"not_told",message:`${what}\
- could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===
-null||!/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0,200).trimStart()))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`\
-the agent says that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function questionWarnings({handback},answer){const name=answer===
-null?null:(0,import_chunk_4QTDUFVE.findQuestion)(answer);if(name===null)return[];const file=handback?`${handback.dir}/${name}`:name;const isThere=handback!==void 0&&
-handback!==null&&(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file";const answered=(0,import_chunk_4QTDUFVE.answerName)(name);const into=isThere&&answered!==
-null?`${handback.dir}/${answered} or into the next task`:"the next task";const where=isThere?`; put the answer into ${into}`:" (there is no such file)";return[{
-code:"parent_question",message:`the agent asks a question in ${file}${where}`}]}function changeWarnings(staff,changes){if(!(0,import_chunk_GAHUBHR4.isReader)(staff.
-mode,staff.profile)||!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+changes.refs_changed.length===0;if(changes.
-reason!==null&&isToldNothing)return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.reason}`}];const what=[...changes.files.slice(
-0,5).map(file=>(0,import_chunk_FSRL2ASG.showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5} more`]:[],...changes.commit_count>0?[`${changes.
-commit_count} commit(s)`]:[],...changes.refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.index_changed&&isToldNothing?["what is staged"]:[],
-...isToldNothing?changes.beyond:[]];const message=`the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran\
-: ${what.join(", ")||"more than could be looked at"}`;return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){if(answer===null)return{findings:null,
-findings_error:"there is no final answer"};const parsed=parseFindings(answer);if(parsed.kind==="ok")return{findings:parsed.value,findings_error:null};warnings.push(
-{code:"findings_unreadable",message:`the structured findings cannot be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.reason}}function makeEndState(job,before,ending){
-const{paths,spec}=job;const{exit}=ending;const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.warnings??before.warnings];
-const staff=spec.staff?endStaff({paths,spec,staff:spec.staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},
-ending.omitted?.stdout??before.output?.stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.
-push(warning);const results=ending.results??[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.
-error??null,kind:spec.kind,missingFiles:spec.run?(0,import_chunk_KPX6JYGN.missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,
-import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??
-dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.isoNow)();const conversationId=staff?.reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.
-outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-
-Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?null:Boolean(exit?.signaled)||ending.reason!=="exite\
-d"&&ending.tree.step!=="none",error:verdict.error,warnings:[...warnings,...leftoverWarnings(ending),...ending.task?.warnings??[]],conversation:conversationId&&spec.
-staff?{backend:spec.staff.backend,id:conversationId}:before.conversation,reconciled:ending.reconciled,output:ending.omitted??before.output??(spec.run||spec.staff?
-plainNotes(paths):null),usage:staff?staff.usage:before.usage,...ending.watch?{watch:ending.watch}:{},...ending.handback?{handback:ending.handback}:{},...taskFields(
-spec,ending),...staff?.usage_total?{usage_total:staff.usage_total}:{}};return{state,staff,results}}function taskFields({run},{task}){if(!run?.status_cmd)return{};
-return{task_status:task?.task_status??"unknown",task_exit_code:task?.task_exit_code??"unknown"}}function leftoverWarnings(ending){if(ending.reason!=="exited"||ending.
-tree.ended.length===0)return[];const named=ending.tree.ended.slice(0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.tree.ended.length}\
- left-over process(es) were ended after the command: ${named}`;return[{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({bytes:(0,import_chunk_4E6W4MJD.
-logSize)(file),omitted:0,exact:true});return{stdout:note(paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){return reason==="due"?timer?.due_at:
-void 0}function startedAt(paths){return timeOf(paths.childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);return facts?(0,import_chunk_CL3BCQKO.
-isoOf)(facts.modifiedMs):null}
+"./chunk-R5T6KAYY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
+module.exports=stdin_exports;var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
+ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-JGC6SZDY.js"))).startOwedNotice(
+view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_LKVCNF5P.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
+root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_LKVCNF5P.conditionOf)(view))}function mayOweNotice({spec,
+state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_LKVCNF5P.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
+import_chunk_LKVCNF5P.inspect)(root,id);const condition=(0,import_chunk_LKVCNF5P.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
+return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-RQ7ZJB2T.js"));await settleJob(view,now2=>isSettleable(
+(0,import_chunk_LKVCNF5P.conditionOf)(now2)),isStrict);const now=(0,import_chunk_LKVCNF5P.inspect)(root,id);return nobodyComes.includes((0,import_chunk_LKVCNF5P.
+conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
+()=>load("./may-act-U6WLAKS5.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
+spec:null,damage,state:(0,import_chunk_BQYHQL4Q.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
+damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_LKVCNF5P.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
+resolve().then(()=>load("./attach-FTY2OMT6.js"));await attachWorker(view,isDue);return(0,import_chunk_LKVCNF5P.inspect)(root,id)}function dropMarker(view){if(!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
+marker)}catch{}}function isHung(view){if((0,import_chunk_LKVCNF5P.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
+leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_EJMCTUJP.leaseStaleMs}
 
 },
 "./chunk-RWPWOFIF.js": function (module, exports) {
@@ -2527,46 +2359,36 @@ errnoOf)(error)??""))return false;throw error}}function cutFile(file,length){(0,
 import_node_fs.accessSync)(target,mode);return true}catch{return false}}
 
 },
-"./chunk-SGIQY37E.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.j\
-s");var import_chunk_XQGZI6LA=load("./chunk-XQGZI6LA.js");var import_chunk_PP5OZ2CJ=load("./chunk-PP5OZ2CJ.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_4I5NRVZX.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_XQGZI6LA.onceWords)("run",input,(0,import_chunk_XQGZI6LA.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_XQGZI6LA.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_4I5NRVZX.makeRunPart)(input,cwd);return(0,import_chunk_PP5OZ2CJ.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_PP5OZ2CJ.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EJMCTUJP.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_4I5NRVZX.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_PP5OZ2CJ.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
-
-},
-"./chunk-T3VJZN5S.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,countEnded:()=>countEnded,isChosen:()=>isChosen,listViews:()=>listViews,tryView:()=>tryView});module.
-exports=stdin_exports;var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_HCKID2IT.listActive)(
-root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
-root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_HCKID2IT.listJobs)(root)){if(left===0)break;if(isLive.has(
-id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
-filter(view=>isChosen(view.spec,options)).sort(byLife)}function countEnded(root,choice){const live=new Set((0,import_chunk_HCKID2IT.listActive)(root));return(0,
-import_chunk_HCKID2IT.listJobs)(root).filter(id=>!live.has(id)&&mayBeChosen(root,id,choice)).length}function mayBeChosen(root,id,choice){if(choice.owner===null&&
-choice.kinds===null)return true;const spec=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.
-value,choice)}function isChosen(spec,{owner,kinds,isMine}){const isWanted=isMine&&spec!==null?isMine(spec):isOwnedBy(spec,owner);return isWanted&&(kinds===null||
-spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_BRMQUMV6.isEnded)(a.state))-Number((0,import_chunk_BRMQUMV6.isEnded)(
-b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_B4HBQMDR.refresh,import_chunk_BRMQUMV6.
-inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
+"./chunk-SUJIKSKU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{whoseJobs:()=>whoseJobs});module.exports=stdin_exports;var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");function whoseJobs(root,owner){const known=new Map;const look=id=>{const seen=known.get(id)??starterOf(root,id);known.set(id,seen);return seen};
+return spec=>{if(owner===null)return"own";const passed=new Set([spec.id]);let isHeld=false;for(let above=spec.owner;above!==owner;){if(above===null||!(0,import_chunk_V5ZZ3YHA.
+isId)(above)||passed.has(above))return"other";passed.add(above);const starter=look(above);if(starter==="gone")return"other";if(starter==="unreadable")break;isHeld||=
+!starter.isOver;above=starter.owner}return isHeld?"below":"own"}}function starterOf(root,id){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if(!(0,import_chunk_S7M4UBSY.
+exists)(paths.folder))return"gone";const spec=(0,import_chunk_ZGBECAX4.readSpec)(paths);if(spec.kind!=="ok")return"unreadable";const state=(0,import_chunk_ZGBECAX4.
+readState)(paths);return{owner:spec.value.owner,isOver:state.kind==="ok"&&(0,import_chunk_LKVCNF5P.isEnded)(state.value)}}
 
 },
 "./chunk-T4JNAPAO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{queueWords:()=>queueWords});module.exports=stdin_exports;function queueWords({place,live,max_live,behind}){const limit=`\
 at most ${max_live} at a time`;if(place===null)return`place not known yet, ${limit}`;const after=behind.length===0?"":`, behind ${behind.join(", ")}`;return`pla\
 ce ${place}${after}; ${live??0} at work, ${limit}`}
+
+},
+"./chunk-T7YZSOZM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findLatest:()=>findLatest,requireLatest:()=>requireLatest,requireNewest:()=>requireNewest});module.exports=stdin_exports;
+var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");
+var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function findLatest(root,owner,accept=()=>true){for(const id of(0,
+import_chunk_HCKID2IT.listJobs)(root)){const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(spec.kind!=="ok")continue;if(owner!==
+null&&spec.value.owner!==owner)continue;if(accept(id,spec.value))return id}return void 0}function requireNewest(root,owner,what){const id=requireLatest(root,owner,
+what);const specOf=one=>{const read=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,one));return read.kind==="ok"?read.value:null};
+const live=(0,import_chunk_HCKID2IT.listActive)(root.folder).filter(one=>{const spec=specOf(one);return spec!==null&&(owner===null||spec.owner===owner)});if(!live.
+includes(id)||specOf(id)?.kind!=="timer")return{id,live,isPastTimer:false};const other=live.findLast(one=>specOf(one)?.kind!=="timer");return other===void 0?{id,
+live,isPastTimer:false}:{id:other,live,isPastTimer:true}}function requireLatest(root,owner,what,accept){const id=findLatest(root.folder,owner,accept);if(id!==void 0)
+return id;const fault=(0,import_chunk_HCKID2IT.noFolderFault)(root,what);if(fault)throw fault;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.
+FaultError("unknown_job",`cannot find ${what}${whose} in the state folder ${root.folder}`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),
+"status",...root.option]))}
 
 },
 "./chunk-TFEMYLSK.js": function (module, exports) {
@@ -2578,20 +2400,59 @@ if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(
 1024**3).toFixed(1)} GiB`}
 
 },
-"./chunk-UK5DXVLM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackLine:()=>handbackLine,progressLine:()=>progressLine,queueLine:()=>queueLine,watchLine:()=>watchLine});module.
-exports=stdin_exports;var import_chunk_CWCHVFYK=load("./chunk-CWCHVFYK.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_HXUZIOM6=load(
-"./chunk-HXUZIOM6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function progressLine(view){const checkpoint=(0,import_chunk_HXUZIOM6.checkpointOf)(
-view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_CWCHVFYK.progressCells)(view);const count=completed===
-null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
-import_chunk_UNGYPAP3.formatAge)((0,import_chunk_EAYLE45X.ageOf)(at,(0,import_chunk_CL3BCQKO.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
- (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_HXUZIOM6.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
-evidence===""?"":`: ${seen.evidence}`}`}function queueLine(view){const seen=(0,import_chunk_HXUZIOM6.queueSeen)(view);return seen&&(0,import_chunk_T4JNAPAO.queueWords)(
-seen)}function handbackLine(view){const seen=(0,import_chunk_HXUZIOM6.handbackSeen)(view);if(!seen)return null;const{told,before}=seen;const none=`nothing${before>
-0?" new":""}${(0,import_chunk_BRMQUMV6.isEnded)(view.state)?"":" yet"}`;const count=told===0?none:filesOf(told);const newest=seen.newest===null?"":`, newest ${seen.
-newest}`;const notes=[...seen.frozen?["frozen"]:[],...told===0&&before>0?[`${filesOf(before)} ${before===1?"was":"were"} there before`]:[]];return`${count} in ${seen.
-dir}${newest}${notes.length===0?"":` (${notes.join("; ")})`}`}function filesOf(count){return`${count} ${count===1?"file":"files"}`}
+"./chunk-UMDWJBGZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findEscaped:()=>findEscaped,findMembers:()=>findMembers,findProbes:()=>findProbes,findRows:()=>findRows,treeOf:()=>treeOf,
+withBelow:()=>withBelow});module.exports=stdin_exports;var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");
+var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+function treeOf(spec,paths,who){const living=identity=>identity&&(0,import_chunk_33P23ATF.livenessOf)(identity)==="alive"?[identity.pid]:[];const cgroup=(0,import_chunk_ZGBECAX4.
+readWorker)(paths);const folder=cgroup.kind==="ok"?cgroup.value.cgroup??null:null;const shim=who.shim&&isHere(who.shim)?who.shim:null;const atShimPid=shim?(0,import_chunk_33P23ATF.
+readProcess)(shim.pid):void 0;const isStranger=atShimPid!==void 0&&atShimPid.start!==shim?.start_token;return{mark:spec.mark,reach:spec.run?.status_cmd?"session":
+"all",session:shim&&!isStranger?shim.pid:null,since:isHere(spec.launcher)?Number(spec.launcher.start_token)||0:0,spared:[...living(who.worker),...living(shim)],
+baseline:who.baseline??null,counted:()=>(0,import_chunk_PZGY5XKU.listCgroup)(folder,spec.id),child:who.child?.pid??null,known:new Map}}function isHere(identity){
+return identity.boot_id===(0,import_chunk_33P23ATF.bootId)()&&identity.pid_ns===(0,import_chunk_33P23ATF.pidNamespace)()}var hasMarks=process.platform==="linux";
+function findMembers(tree){const rows=findRows(tree,row=>!(0,import_chunk_33P23ATF.isDeadState)(row.state));const probes=findProbes(rows);return rows.map(({pid,
+start,name,parent})=>({...{pid,start,name,parent},...probes.has(pid)?{isProbe:true}:{}}))}function findEscaped(tree){const within=new Set(findMembers(tree).map(
+({pid})=>pid));const isOurs=({pid,parent,isProbe})=>within.has(pid)||parent===process.pid||isProbe===true;return findMembers({...tree,reach:"all",known:new Map}).
+filter(one=>!isOurs(one))}function findRows(tree,isWanted){const rows=(0,import_chunk_33P23ATF.readProcesses)(tree.baseline).filter(row=>isWanted(row)&&!(Number(
+row.start)<tree.since));const marks=new Map;const markOf=pid=>{if(!marks.has(pid))marks.set(pid,(0,import_chunk_33P23ATF.readProcessVariable)(pid,import_chunk_IYTRN2OE.
+markVariable));return marks.get(pid)};const counted=new Set(tree.counted());const foreign=findForeign(rows,markOf,tree.mark);const isForeign=pid=>foreign.has(pid);
+const inSession=row=>row.session===tree.session||row.group===tree.session;const isOurSession=tree.session!==null&&rows.some(row=>inSession(row)&&(!hasMarks||markOf(
+row.pid)===tree.mark));if(tree.reach==="session")return rows.filter(row=>isOurSession&&inSession(row)&&!isForeign(row.pid)&&!isSpared(row,tree));const members=new Map;
+for(const row of rows){const isKnown=tree.known.get(row.pid)===row.start||counted.has(row.pid);if(markOf(row.pid)===tree.mark||(isOurSession&&inSession(row)||isKnown)&&
+!isForeign(row.pid))members.set(row.pid,row)}for(let grew=true;grew;){grew=false;for(const row of rows){if(members.has(row.pid)||!members.has(row.parent)||isForeign(
+row.pid))continue;members.set(row.pid,row);grew=true}}const found=[...members.values()].filter(row=>!isSpared(row,tree));for(const row of found)tree.known.set(row.
+pid,row.start);return found}function findProbes(rows){const isOne=row=>{if((0,import_chunk_7LUFXQWN.isToolSession)(row.session))return true;const role=(0,import_chunk_33P23ATF.
+readProcessVariable)(row.pid,import_chunk_IYTRN2OE.roleVariable);return role==="probe"||role==="worker"&&row.parent===process.pid};return withBelow(rows,new Set(
+rows.filter(isOne).map(row=>row.pid)))}function withBelow(rows,pids){for(let size=-1;size!==pids.size;){size=pids.size;for(const row of rows)if(pids.has(row.parent))
+pids.add(row.pid)}return pids}function findForeign(rows,markOf,mark){const foreign=new Set(rows.filter(row=>(markOf(row.pid)??mark)!==mark).map(row=>row.pid));for(let size=-1;size!==
+foreign.size;){size=foreign.size;for(const row of rows)if(foreign.has(row.parent)&&markOf(row.pid)!==mark)foreign.add(row.pid)}return foreign}function isSpared(row,tree){
+return row.pid===process.pid||tree.spared.includes(row.pid)}
+
+},
+"./chunk-UN3RQ53O.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_D7OEUGE3=load(
+"./chunk-D7OEUGE3.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function parseClaims(answer){
+const found=findBlock(answer);if(found==="none")return blockFault("NO_BLOCK","it holds no completion block (a fenced block that begins with ```completion)");if(found===
+"unclosed")return blockFault("UNCLOSED_FENCE","its last completion block is not closed");const bytes=(0,import_chunk_LXK2ZILE.byteLength)(found.text);if(bytes>import_chunk_EJMCTUJP.
+claimsBytes)return blockFault("OVERSIZED_BLOCK",`its completion block has ${bytes} bytes; at most ${import_chunk_EJMCTUJP.claimsBytes}`);return parseBlock(found.
+text)}function blockFault(code,message,fieldPath=null){return{kind:"fault",error:{code,message,fieldPath}}}function parseBlock(text){let value;try{value=JSON.parse(
+text)}catch{const reason=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_35CMASYX.jsonFault)(text)??""),240);return blockFault(
+"MALFORMED_JSON",`the JSON of its completion block does not parse: ${reason}`)}try{return{kind:"ok",claims:(0,import_chunk_WDFY7HZW.readClaims)(value)}}catch(error){
+if(!(error instanceof import_chunk_WDFY7HZW.SchemaFault))throw error;const where=error.fieldPath===""?"the completion block":error.fieldPath;return blockFault("\
+SCHEMA_VIOLATION",`${where} is not as it must be: ${error.message}`,error.fieldPath)}}function findBlock(answer){let found="none";let open;for(const{line,from,next}of(0,
+import_chunk_D7OEUGE3.linesOf)(answer)){const fence=(0,import_chunk_D7OEUGE3.fenceOf)(line);if(!fence)continue;if(open&&(0,import_chunk_D7OEUGE3.closes)(fence,open)){
+const text=answer.slice(open.from,from).trim();if(isCompletion(open)||isJson(open)&&namesSchema(text))found={text};open=void 0}else if(!open||isCompletion(fence)&&
+fence.mark===open.mark&&fence.length>=open.length){open={...fence,from:next}}}if(open&&(isCompletion(open)||isJson(open)&&namesSchema(answer.slice(open.from))))
+return"unclosed";return found}function isCompletion({info}){return/^completion$/i.test(info)}function isJson({info}){return/^json$/i.test(info)}function namesSchema(text){
+return/^\s*\{/.test(text)&&/"schema"\s*:\s*"pi-completion\//.test(text)}function claimsOf(view){const{spec}=view;if(!(0,import_chunk_LKVCNF5P.isEnded)(view.state))
+return blockFault("NO_BLOCK","it is not finished");if(view.damage!==null||spec===null)return blockFault("NO_BLOCK","its record cannot be read");if(spec.kind!=="\
+staff"&&spec.kind!=="run")return blockFault("NO_BLOCK",`a ${spec.kind} claims nothing: it has no answer`);const answer=spec.kind==="run"?endOf(view.paths.output,
+import_chunk_EJMCTUJP.claimedOutputBytes):answerOf(view,spec);return answer===null?blockFault("NO_BLOCK","it has no final answer"):parseClaims(answer)}function answerOf({
+paths,state},spec){if(state.state==="done")return endOf(paths.result,import_chunk_EJMCTUJP.claimedAnswerBytes);if((0,import_chunk_D7OEUGE3.backendOf)(spec)?.answerFrom===
+"stdout")return endOf(paths.output,import_chunk_EJMCTUJP.claimedAnswerBytes);return replayed(spec,paths)}function replayed(spec,paths){const{answer}=(0,import_chunk_D7OEUGE3.
+replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}function endOf(file,bytes){const text=(0,import_chunk_PGEWSQPR.readRange)(file,-bytes,bytes)?.
+bytes.toString("utf8")??"";return text.trim()===""?null:text}
 
 },
 "./chunk-UNGYPAP3.js": function (module, exports) {
@@ -2674,6 +2535,39 @@ folder,`it cannot be looked at (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`)}}
 ate_unusable",`cannot use the state folder ${folder}: ${reason}`,elsewhere)}function userId(){return process.getuid?.()??0}
 
 },
+"./chunk-VHICJDU6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{startWorker:()=>startWorker});module.exports=stdin_exports;var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_BQYHQL4Q.findEngine)(spec.engine)??import_chunk_BQYHQL4Q.
+defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:spec.mark,logFile:job.paths.workerLog});(0,import_chunk_PGEWSQPR.writeJson)(job.paths.
+launch,{worker,generation},{sync:false})}
+
+},
+"./chunk-VOGOT6CB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{Progress:()=>Progress,agentSnapshot:()=>agentSnapshot,toolSnapshot:()=>toolSnapshot});module.exports=stdin_exports;
+var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");
+var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var table={queued:{claimed:"starting",started:"runni\
+ng",stop_asked:"stopping",concluded:"ended"},starting:{claimed:"starting",started:"running",stop_asked:"stopping",concluded:"ended"},running:{claimed:"running",
+started:"running",stop_asked:"stopping",concluded:"ended"},stopping:{claimed:"stopping",started:"stopping",stop_asked:"stopping",concluded:"ended"},ended:{claimed:"\
+ended",started:"ended",stop_asked:"ended",concluded:"ended"}};function transition(from,event){return table[from][event]}var snapshotPauseMs=300;var Progress=class{journal;state;claim;lifecycle;snapshotTimer;makeSnapshot;constructor(claim){
+this.claim=claim;this.journal=(0,import_chunk_4XKVO363.openJournal)(claim.paths,claim.spec);const read=(0,import_chunk_ZGBECAX4.readState)(claim.paths);this.state=
+read.kind==="ok"?read.value:(0,import_chunk_BQYHQL4Q.earlyState)(claim.spec.id,claim.spec);this.lifecycle=["queued","starting","running","stopping"].includes(this.
+state.state)?this.state.state:"starting";if(claim.generation>1)this.tellWake()}step(event,type,fields,change={}){this.lifecycle=transition(this.lifecycle,event);
+this.note(type,fields,{...change,...this.lifecycle==="ended"?{}:{state:this.lifecycle}})}note(type,fields,change={}){this.append(type,fields);this.state={...this.
+state,...change,rev:this.state.rev+1,seq:this.journal.seq};const sync=change.conversation!==void 0||type==="stopping";this.unlessFull(()=>(0,import_chunk_ZGBECAX4.
+writeState)(this.claim.paths,this.state,{sync}))}change(change){this.state={...this.state,...change,rev:this.state.rev+1};this.unlessFull(()=>(0,import_chunk_ZGBECAX4.
+writeState)(this.claim.paths,this.state,{sync:false}))}snapshot(make){this.makeSnapshot=make;this.snapshotTimer??=setTimeout(()=>this.flush(),snapshotPauseMs)}flush(){
+clearTimeout(this.snapshotTimer);this.snapshotTimer=void 0;const make=this.makeSnapshot;this.makeSnapshot=void 0;if(make)this.unlessFull(()=>(0,import_chunk_PGEWSQPR.
+writeJson)(this.claim.paths.snapshot,{at:(0,import_chunk_CL3BCQKO.isoNow)(),...make()},{sync:false}))}append(type,fields){this.unlessFull(()=>this.journal.append(
+type,fields));this.state.seq=this.journal.seq;if(fields.wake!==void 0)this.tellWake()}tellWake(){this.claim.onWake?.(told=>this.append("notified",told))}unlessFull(write){
+try{write()}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))throw error}}};function agentSnapshot(reading){const latest=(0,
+import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text),import_chunk_EJMCTUJP.textTailBytes);return{tools:reading.tools.slice(
+-import_chunk_EJMCTUJP.toolCalls).map(toolSnapshot),tool_count:reading.toolCount,text:latest.text,text_truncated:latest.truncated,final:reading.final,conversation_id:reading.
+conversationId,model:reading.model}}function toolSnapshot(call){const bounded=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).
+replace(/\s+/g," ").trim(),import_chunk_EJMCTUJP.excerptBytes);return{n:call.n,name:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.name),
+80),input:bounded(call.input),output:call.output===null?null:bounded(call.output),status:call.status,started_at:call.started_at,ended_at:call.ended_at}}
+
+},
 "./chunk-VQZH6OHM.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{companionFile:()=>companionFile,jobPaths:()=>jobPaths,nodeFile:()=>nodeFile,rootPaths:()=>rootPaths,selfWords:()=>selfWords,
 stagePath:()=>stagePath});module.exports=stdin_exports;var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
@@ -2731,6 +2625,74 @@ committed}){const notes=[...was_dirty?["was dirty before"]:[],...committed?["com
 oneLine)(subject))}`}function code(text){const inner=(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.showName)(text),shown.bytes);const longest=Math.
 max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(longest+1);return longest===0?`\`${inner}\``:`${fence} ${inner} ${fence}`}function sentence(text){
 return text.charAt(0).toUpperCase()+text.slice(1)}
+
+},
+"./chunk-WBCUXYMD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_725MTEBX=load("./chunk-725MTEBX.js");var import_chunk_6LCHWUBR=load(
+"./chunk-6LCHWUBR.js");var import_chunk_BHXFTYW4=load("./chunk-BHXFTYW4.js");var import_chunk_XXPBZJD6=load("./chunk-XXPBZJD6.js");var import_chunk_L6TBPGCE=load(
+"./chunk-L6TBPGCE.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_GHNSTYBP=load("./chunk-GHNSTYBP.js");var import_chunk_ZLR6Q5AO=load(
+"./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
+const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_ZGBECAX4.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_NPTCIQ7G.healthOf)(view,(0,import_chunk_LKVCNF5P.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_BHXFTYW4.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
+some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_AYL4EYJC.nextCommands.wait(first,root.option);const words=["\
+wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
+["--until","terminal"]:import_chunk_AYL4EYJC.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
+words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.
+formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_AYL4EYJC.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_VQZH6OHM.
+jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_ZGBECAX4.readSpec)(paths);return spec.kind===
+"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_6LCHWUBR.pageOf)(view,root):`${JSON.stringify(
+withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_GHNSTYBP.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_ZLR6Q5AO.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
+exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_LKVCNF5P.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
+wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
+wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
+out:`${pictureText(context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_725MTEBX.noticeNotes)(view)]}}function whyLines(event,view){
+if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
+message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
+name,bytes,changed},view){const dir=(0,import_chunk_NPTCIQ7G.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4QTDUFVE.isHandback)(
+name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4QTDUFVE.answerName)(name);return[`${changed===true?"chang\
+ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
+value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
+function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_LKVCNF5P.isEnded)(view.state));const isOver=options.
+mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
+woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
+filter(view=>(0,import_chunk_LKVCNF5P.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
+exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
+const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_LKVCNF5P.
+isEnded)(view.state))(0,import_chunk_ZLR6Q5AO.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_GHNSTYBP.observation)(view,{afterSeq:null,root,waited:{
+wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_LKVCNF5P.isEnded)(
+view.state)?{wake:"terminal",...(0,import_chunk_725MTEBX.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
+filter(view=>!(0,import_chunk_LKVCNF5P.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
+return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_LKVCNF5P.
+isEnded)(view.state)?(0,import_chunk_725MTEBX.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
+out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
+
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_ZGBECAX4.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_725MTEBX.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_L6TBPGCE.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_XXPBZJD6.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
+context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_LKVCNF5P.
+isEnded)(view.state)?view:(0,import_chunk_LKVCNF5P.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-WDFY7HZW.js": function (module, exports) {
@@ -3228,45 +3190,105 @@ var backends=[agy,claude,codex,gemini,opencode,pi,qwen,copilot,cursor,custom];va
 find(backend=>backend.id===id)}function hostMarkers(){return backends.flatMap(backend=>[...backend.hostMarkers])}
 
 },
-"./chunk-XO3NQEUS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endProbes:()=>endProbes,terminate:()=>terminate});module.exports=stdin_exports;var import_chunk_MZWSYKEP=load("./ch\
-unk-MZWSYKEP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function terminate(tree,options){
-const report={step:"none",ended:[],survivors:[]};const seen=new Map;const told=new Set;const note=members=>{for(const member of members)seen.set(member.pid,member);
-return members};let left=note((0,import_chunk_MZWSYKEP.findMembers)(tree));if(left.length===0)return report;report.step="term";const termUntil=(0,import_chunk_CL3BCQKO.
-monotonicMs)()+options.graceMs;for(let pause=5;left.length>0&&(0,import_chunk_CL3BCQKO.monotonicMs)()<termUntil;pause=Math.min(pause*2,100)){for(const member of left)
-if(!told.has(member.pid)&&signal(member,"SIGTERM"))told.add(member.pid);await(0,import_chunk_CL3BCQKO.sleep)(Math.min(pause,Math.max(1,termUntil-(0,import_chunk_CL3BCQKO.
-monotonicMs)())));left=note(stillThere(left,tree))}if(left.length>0){report.step="kill";const killUntil=(0,import_chunk_CL3BCQKO.monotonicMs)()+options.settleMs;
-for(let pause=5;left.length>0&&(0,import_chunk_CL3BCQKO.monotonicMs)()<killUntil;pause=Math.min(pause*2,200)){for(const member of left)signal(member,"SIGKILL");
-await(0,import_chunk_CL3BCQKO.sleep)(pause);left=note((0,import_chunk_MZWSYKEP.findMembers)(tree))}}report.survivors=left;report.ended=[...seen.values()].filter(
-member=>!left.some(one=>one.pid===member.pid)&&!isShimsOwn(member,tree)&&!member.isProbe);return report}function isShimsOwn(member,tree){return tree.child!==null&&
-tree.session!==null&&member.parent===tree.session&&member.pid!==tree.child}function endProbes(tree){for(const member of(0,import_chunk_MZWSYKEP.findMembers)({...tree,
-reach:"all"}))if(member.isProbe)signal(member,"SIGKILL")}function stillThere(members,tree){const living=members.filter(isAlive);return living.length>0?living:(0,
-import_chunk_MZWSYKEP.findMembers)(tree)}function isAlive(member){const row=(0,import_chunk_DFAVRAQR.readProcess)(member.pid);return row!==void 0&&row.start===member.
-start&&!(0,import_chunk_DFAVRAQR.isDeadState)(row.state)}function signal(member,name){if(!isAlive(member))return false;try{process.kill(member.pid,name);return true}catch{
-return false}}
-
-},
-"./chunk-XQGZI6LA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_PP5OZ2CJ=load("./chunk-PP5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_PP5OZ2CJ.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_PP5OZ2CJ.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_JMHLCJV2.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_VQZH6OHM.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_PP5OZ2CJ.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
+"./chunk-XP275PGZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,countEnded:()=>countEnded,isChosen:()=>isChosen,listViews:()=>listViews,tryView:()=>tryView});module.
+exports=stdin_exports;var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_HCKID2IT.listActive)(
+root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
+root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_HCKID2IT.listJobs)(root)){if(left===0)break;if(isLive.has(
+id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
+filter(view=>isChosen(view.spec,options)).sort(byLife)}function countEnded(root,choice){const live=new Set((0,import_chunk_HCKID2IT.listActive)(root));return(0,
+import_chunk_HCKID2IT.listJobs)(root).filter(id=>!live.has(id)&&mayBeChosen(root,id,choice)).length}function mayBeChosen(root,id,choice){if(choice.owner===null&&
+choice.kinds===null)return true;const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.
+value,choice)}function isChosen(spec,{owner,kinds,isMine}){const isWanted=isMine&&spec!==null?isMine(spec):isOwnedBy(spec,owner);return isWanted&&(kinds===null||
+spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_LKVCNF5P.isEnded)(a.state))-Number((0,import_chunk_LKVCNF5P.isEnded)(
+b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_R5T6KAYY.refresh,import_chunk_LKVCNF5P.
+inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
 
 },
 "./chunk-XSVLTRB3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function staffFacts(spec){
 const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}
+
+},
+"./chunk-XXPBZJD6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isAwaited:()=>isAwaited,readWaiters:()=>readWaiters,withRegistration:()=>withRegistration});module.exports=stdin_exports;
+var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");
+var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
+var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");var waiting=["wait","\
+run","staffer","research","review","implement","ask","continue","restart","timer","loop"];function isWaitingCall(pid,kind){const words=(0,import_chunk_33P23ATF.
+readCommandLine)(pid);if(words===void 0)return process.platform!=="linux";const at=words.findIndex((word,index)=>index>0&&isCompanion(word,pid));const verb=words[at+
+1];if(at<0||verb===void 0)return false;if(kind==="foreground")return verb==="watch"&&words.includes("--foreground");return waiting.includes(verb)||verb==="watch"&&
+words.includes("--wait")}function isCompanion(word,pid){if(isOurName(word))return true;if(word.startsWith("-"))return false;try{const file=(0,import_chunk_S7M4UBSY.
+realPath)(import_node_path2.default.resolve((0,import_chunk_33P23ATF.readFolder)(pid)??"/",word));return isOurName(file)||file===(0,import_chunk_VQZH6OHM.companionFile)()}catch{
+return false}}function isOurName(file){return/^job-companion(?:\.c?js)?$/.test(import_node_path2.default.basename(file))}async function withRegistration(root,ids,terms,fn){
+const note=noteOf(ids,terms);const{pid,start_token}=note.waiter;const files=[];for(const id of ids){const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).waiters;
+const file=import_node_path.default.join(folder,`${pid}-${start_token.replace(/\W/g,"")}.json`);try{if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind!=="folder")
+continue;removeDead(folder);(0,import_chunk_PGEWSQPR.writeJson)(file,note,{sync:false});files.push(file)}catch{}}try{return await fn()}finally{for(const file of files){
+try{(0,import_chunk_PGEWSQPR.removeFile)(file)}catch{}}}}function noteOf(ids,{kind,mode,until,timeoutMs}){const hasEnd=timeoutMs<=import_chunk_EJMCTUJP.backstopMs;
+return{waiter:(0,import_chunk_33P23ATF.ownIdentity)(),parent:(0,import_chunk_33P23ATF.parentIdentity)()??null,kind,ids,mode,until,since:(0,import_chunk_CL3BCQKO.
+isoNow)(),timeout_ms:timeoutMs,ends_at:hasEnd?(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+timeoutMs):null,ends_mono_ms:hasEnd?(0,import_chunk_CL3BCQKO.
+monotonicMs)()+timeoutMs:null}}function removeDead(folder){for(const name of namesIn(folder)){const read=(0,import_chunk_PGEWSQPR.readJson)(import_node_path.default.
+join(folder,name));if(read.kind!=="ok"||!(0,import_chunk_33P23ATF.isIdentity)(read.value.waiter)||(0,import_chunk_33P23ATF.livenessOf)(read.value.waiter)!=="dea\
+d")continue;(0,import_chunk_PGEWSQPR.removeFile)(import_node_path.default.join(folder,name))}}function readWaiters(root,id){const folder=(0,import_chunk_VQZH6OHM.
+jobPaths)(root,id).waiters;if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind!=="folder")return[];return namesIn(folder).flatMap(name=>{const read=(0,import_chunk_PGEWSQPR.
+readJson)(import_node_path.default.join(folder,name));return read.kind==="ok"?waiterOf(read.value,id)??[]:[]})}function waiterOf(value,id){const{waiter,parent,kind,
+ids,mode,until,since,timeout_ms,ends_at,ends_mono_ms}=value;if(!(0,import_chunk_33P23ATF.isIdentity)(waiter)||!isTexts(ids)||!ids.includes(id)||(0,import_chunk_ZGBECAX4.
+instantOf)(since)===null)return void 0;const timeoutMs=typeof timeout_ms==="number"?timeout_ms:Number.MAX_SAFE_INTEGER;const endsAt=(0,import_chunk_ZGBECAX4.instantOf)(
+ends_at)??(timeoutMs<=import_chunk_EJMCTUJP.backstopMs?((0,import_chunk_ZGBECAX4.instantOf)(since)??0)+timeoutMs:null);const leftMs=typeof ends_mono_ms==="numbe\
+r"?ends_mono_ms-(0,import_chunk_CL3BCQKO.monotonicMs)():endsAt===null?null:endsAt-(0,import_chunk_CL3BCQKO.nowMs)();const terms={kind:kind==="foreground"?"foreg\
+round":"wait",mode:mode==="any"?"any":"all",until:isTexts(until)?until:[],timeoutMs};return{...terms,identity:waiter,ids,since,leftMs:leftMs===null?null:Math.max(
+0,leftMs),endsAt:endsAt===null?null:(0,import_chunk_CL3BCQKO.isoOf)(endsAt),fault:faultOf(waiter,terms.kind,leftMs),isOrphan:isAlone(waiter,parent)}}function isAlone(waiter,parent){
+if((0,import_chunk_33P23ATF.isIdentity)(parent)&&(0,import_chunk_33P23ATF.livenessOf)(parent)==="dead")return true;return(0,import_chunk_33P23ATF.livenessOf)(waiter)===
+"alive"&&(0,import_chunk_33P23ATF.isTakenOver)(waiter)}function faultOf(waiter,kind,leftMs){const isCall=isWaitingCall(waiter.pid,kind);const liveness=(0,import_chunk_33P23ATF.
+livenessOf)(waiter);if(liveness==="unknown")return"unseen";if(liveness==="dead")return"dead";if(!isCall)return"stranger";if((0,import_chunk_33P23ATF.isStopped)(
+waiter))return"stopped";return leftMs!==null&&leftMs<=0?"over":null}function isAwaited(root,id){const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).waiters;
+return(0,import_chunk_S7M4UBSY.listNames)(folder).some(name=>{const read=(0,import_chunk_PGEWSQPR.readJson)(import_node_path.default.join(folder,name));return read.
+kind==="ok"&&(0,import_chunk_33P23ATF.isIdentity)(read.value.waiter)&&(0,import_chunk_33P23ATF.livenessOf)(read.value.waiter)!=="dead"})}function namesIn(folder){
+return(0,import_chunk_S7M4UBSY.listNames)(folder).filter(name=>/^\d+-\w+\.json$/.test(name)).slice(0,import_chunk_EJMCTUJP.waiterFiles)}function isTexts(value){
+return Array.isArray(value)&&value.every(one=>typeof one==="string")}
+
+},
+"./chunk-XYZACPHR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimJob:()=>claimJob,renewLease:()=>renewLease});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./ch\
+unk-OLD5VJ7N.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_LKVCNF5P=load("./\
+chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_33P23ATF=load("\
+./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var reserveBytes=32*1024;async function claimJob(root,id){
+const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const read=(0,import_chunk_ZGBECAX4.readSpec)(paths);if(read.kind!=="ok")throw new Error(`cannot read th\
+e spec of job ${id}: ${read.kind==="damaged"?read.reason:"it is missing"}`);const spec=read.value;if(!await(0,import_chunk_BQYHQL4Q.isGenuine)(spec,(0,import_chunk_BQYHQL4Q.
+readKey)()))throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);const hasFifo=await(0,import_chunk_OLD5VJ7N.makeFifo)(paths.
+leaseFifo);return(0,import_chunk_65MQFBXZ.withLock)(paths.lock,()=>{if((0,import_chunk_LKVCNF5P.isEnded)((0,import_chunk_LKVCNF5P.inspect)(root,id).state))return void 0;
+const self=(0,import_chunk_33P23ATF.ownIdentity)();const other=(0,import_chunk_ZGBECAX4.readWorker)(paths);if(other.kind==="ok"&&!(0,import_chunk_33P23ATF.sameIdentity)(
+other.value.worker,self)&&(0,import_chunk_33P23ATF.livenessOf)(other.value.worker)==="alive")return void 0;const release=hasFifo&&(0,import_chunk_OLD5VJ7N.holdFifo)(
+paths.leaseFifo)||(()=>void 0);const known=other.kind==="ok"?other.value:{shim:null,child:null,cgroup:null};const cgroup=known.cgroup??((0,import_chunk_S7M4UBSY.
+exists)(paths.started)||spec.run?.status_cmd?null:(0,import_chunk_PZGY5XKU.makeCgroup)(id));(0,import_chunk_PGEWSQPR.writeJson)(paths.lease,{worker:self},{sync:false});
+(0,import_chunk_PGEWSQPR.writeJson)(paths.worker,{worker:self,shim:known.shim,child:known.child,fifo:hasFifo,cgroup},{sync:false});setAside(paths);const launch=(0,
+import_chunk_ZGBECAX4.readLaunch)(paths);return{root,paths,spec,turn:null,self,generation:launch.kind==="ok"?launch.value.generation:1,hasFifo,cgroup,release}})}
+function renewLease(paths){return(0,import_chunk_S7M4UBSY.touch)(paths.lease,(0,import_chunk_CL3BCQKO.nowMs)())}function setAside(paths){try{(0,import_chunk_PGEWSQPR.
+writeFile)(paths.reserve,new Uint8Array(reserveBytes).fill(32),{sync:false})}catch(error){if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??
+""))throw error}}
+
+},
+"./chunk-YAZQO6OJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.j\
+s");var import_chunk_2PXQFJL2=load("./chunk-2PXQFJL2.js");var import_chunk_3QTR6XZL=load("./chunk-3QTR6XZL.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_4I5NRVZX.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_2PXQFJL2.onceWords)("run",input,(0,import_chunk_2PXQFJL2.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_2PXQFJL2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_4I5NRVZX.makeRunPart)(input,cwd);return(0,import_chunk_3QTR6XZL.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_3QTR6XZL.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EJMCTUJP.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_4I5NRVZX.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_3QTR6XZL.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-YV5B4WGT.js": function (module, exports) {
@@ -3294,141 +3316,119 @@ view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this r
 const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
 
 },
-"./chunk-YVQKCMEV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isAwaited:()=>isAwaited,readWaiters:()=>readWaiters,withRegistration:()=>withRegistration});module.exports=stdin_exports;
-var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");
-var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
-var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");var waiting=["wait","\
-run","staffer","research","review","implement","ask","continue","restart","timer","loop"];function isWaitingCall(pid,kind){const words=(0,import_chunk_DFAVRAQR.
-readCommandLine)(pid);if(words===void 0)return process.platform!=="linux";const at=words.findIndex((word,index)=>index>0&&isCompanion(word,pid));const verb=words[at+
-1];if(at<0||verb===void 0)return false;if(kind==="foreground")return verb==="watch"&&words.includes("--foreground");return waiting.includes(verb)||verb==="watch"&&
-words.includes("--wait")}function isCompanion(word,pid){if(isOurName(word))return true;if(word.startsWith("-"))return false;try{const file=(0,import_chunk_S7M4UBSY.
-realPath)(import_node_path2.default.resolve((0,import_chunk_DFAVRAQR.readFolder)(pid)??"/",word));return isOurName(file)||file===(0,import_chunk_VQZH6OHM.companionFile)()}catch{
-return false}}function isOurName(file){return/^job-companion(?:\.c?js)?$/.test(import_node_path2.default.basename(file))}async function withRegistration(root,ids,terms,fn){
-const note=noteOf(ids,terms);const{pid,start_token}=note.waiter;const files=[];for(const id of ids){const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).waiters;
-const file=import_node_path.default.join(folder,`${pid}-${start_token.replace(/\W/g,"")}.json`);try{if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind!=="folder")
-continue;removeDead(folder);(0,import_chunk_PGEWSQPR.writeJson)(file,note,{sync:false});files.push(file)}catch{}}try{return await fn()}finally{for(const file of files){
-try{(0,import_chunk_PGEWSQPR.removeFile)(file)}catch{}}}}function noteOf(ids,{kind,mode,until,timeoutMs}){const hasEnd=timeoutMs<=import_chunk_EJMCTUJP.backstopMs;
-return{waiter:(0,import_chunk_DFAVRAQR.ownIdentity)(),parent:(0,import_chunk_DFAVRAQR.parentIdentity)()??null,kind,ids,mode,until,since:(0,import_chunk_CL3BCQKO.
-isoNow)(),timeout_ms:timeoutMs,ends_at:hasEnd?(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+timeoutMs):null,ends_mono_ms:hasEnd?(0,import_chunk_CL3BCQKO.
-monotonicMs)()+timeoutMs:null}}function removeDead(folder){for(const name of namesIn(folder)){const read=(0,import_chunk_PGEWSQPR.readJson)(import_node_path.default.
-join(folder,name));if(read.kind!=="ok"||!(0,import_chunk_DFAVRAQR.isIdentity)(read.value.waiter)||(0,import_chunk_DFAVRAQR.livenessOf)(read.value.waiter)!=="dea\
-d")continue;(0,import_chunk_PGEWSQPR.removeFile)(import_node_path.default.join(folder,name))}}function readWaiters(root,id){const folder=(0,import_chunk_VQZH6OHM.
-jobPaths)(root,id).waiters;if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind!=="folder")return[];return namesIn(folder).flatMap(name=>{const read=(0,import_chunk_PGEWSQPR.
-readJson)(import_node_path.default.join(folder,name));return read.kind==="ok"?waiterOf(read.value,id)??[]:[]})}function waiterOf(value,id){const{waiter,parent,kind,
-ids,mode,until,since,timeout_ms,ends_at,ends_mono_ms}=value;if(!(0,import_chunk_DFAVRAQR.isIdentity)(waiter)||!isTexts(ids)||!ids.includes(id)||(0,import_chunk_EAYLE45X.
-instantOf)(since)===null)return void 0;const timeoutMs=typeof timeout_ms==="number"?timeout_ms:Number.MAX_SAFE_INTEGER;const endsAt=(0,import_chunk_EAYLE45X.instantOf)(
-ends_at)??(timeoutMs<=import_chunk_EJMCTUJP.backstopMs?((0,import_chunk_EAYLE45X.instantOf)(since)??0)+timeoutMs:null);const leftMs=typeof ends_mono_ms==="numbe\
-r"?ends_mono_ms-(0,import_chunk_CL3BCQKO.monotonicMs)():endsAt===null?null:endsAt-(0,import_chunk_CL3BCQKO.nowMs)();const terms={kind:kind==="foreground"?"foreg\
-round":"wait",mode:mode==="any"?"any":"all",until:isTexts(until)?until:[],timeoutMs};return{...terms,identity:waiter,ids,since,leftMs:leftMs===null?null:Math.max(
-0,leftMs),endsAt:endsAt===null?null:(0,import_chunk_CL3BCQKO.isoOf)(endsAt),fault:faultOf(waiter,terms.kind,leftMs),isOrphan:isAlone(waiter,parent)}}function isAlone(waiter,parent){
-if((0,import_chunk_DFAVRAQR.isIdentity)(parent)&&(0,import_chunk_DFAVRAQR.livenessOf)(parent)==="dead")return true;return(0,import_chunk_DFAVRAQR.livenessOf)(waiter)===
-"alive"&&(0,import_chunk_DFAVRAQR.isTakenOver)(waiter)}function faultOf(waiter,kind,leftMs){const isCall=isWaitingCall(waiter.pid,kind);const liveness=(0,import_chunk_DFAVRAQR.
-livenessOf)(waiter);if(liveness==="unknown")return"unseen";if(liveness==="dead")return"dead";if(!isCall)return"stranger";if((0,import_chunk_DFAVRAQR.isStopped)(
-waiter))return"stopped";return leftMs!==null&&leftMs<=0?"over":null}function isAwaited(root,id){const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).waiters;
-return(0,import_chunk_S7M4UBSY.listNames)(folder).some(name=>{const read=(0,import_chunk_PGEWSQPR.readJson)(import_node_path.default.join(folder,name));return read.
-kind==="ok"&&(0,import_chunk_DFAVRAQR.isIdentity)(read.value.waiter)&&(0,import_chunk_DFAVRAQR.livenessOf)(read.value.waiter)!=="dead"})}function namesIn(folder){
-return(0,import_chunk_S7M4UBSY.listNames)(folder).filter(name=>/^\d+-\w+\.json$/.test(name)).slice(0,import_chunk_EJMCTUJP.waiterFiles)}function isTexts(value){
-return Array.isArray(value)&&value.every(one=>typeof one==="string")}
+"./chunk-YVI4TITL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-BZTW37VY.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-PBNU7YMD.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-CWGGTZDT.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-4VZXHAZL.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-STRYNR2N.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-H4AQGRDN.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-JGAHNIX2.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-OO3MMWKL.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-UIKZ6CAW.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-6WTWP6ZL.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-7IFSIPSX.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-KJVDFZWR.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-OV5VB6VU.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-3I3C2OO4.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-GM3KYRYC.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-FQE3XZF3.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-C6BC6L43.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-GZXLDABH.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-MU2N7NXI.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-UTAKKCPP.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-VPHTEFC2.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-OI5JI3MS.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-OKSL6G5H.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
 
 },
-"./chunk-ZFTOPIWG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_3X3YP6EN=load("./chunk-3X3YP6EN.js");var import_chunk_P6OE2BFE=load(
-"./chunk-P6OE2BFE.js");var import_chunk_CWCHVFYK=load("./chunk-CWCHVFYK.js");var import_chunk_YVQKCMEV=load("./chunk-YVQKCMEV.js");var import_chunk_PED7CQPN=load(
-"./chunk-PED7CQPN.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_BDAQJTVO=load("./chunk-BDAQJTVO.js");var import_chunk_RQEIXYJF=load(
-"./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
-"./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
-const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_EAYLE45X.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_HXUZIOM6.healthOf)(view,(0,import_chunk_BRMQUMV6.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_CWCHVFYK.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
-some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_AYL4EYJC.nextCommands.wait(first,root.option);const words=["\
-wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
-["--until","terminal"]:import_chunk_AYL4EYJC.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
-words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.
-formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_AYL4EYJC.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_VQZH6OHM.
-jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_EAYLE45X.readSpec)(paths);return spec.kind===
-"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_P6OE2BFE.pageOf)(view,root):`${JSON.stringify(
-withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_BDAQJTVO.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_RQEIXYJF.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_BRMQUMV6.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
-wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
-wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
-out:`${pictureText(context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_3X3YP6EN.noticeNotes)(view)]}}function whyLines(event,view){
-if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
-message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
-name,bytes,changed},view){const dir=(0,import_chunk_HXUZIOM6.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4QTDUFVE.isHandback)(
-name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4QTDUFVE.answerName)(name);return[`${changed===true?"chang\
-ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
-value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
-function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_BRMQUMV6.isEnded)(view.state));const isOver=options.
-mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
-woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
-filter(view=>(0,import_chunk_BRMQUMV6.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
-exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
-const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_BRMQUMV6.
-isEnded)(view.state))(0,import_chunk_RQEIXYJF.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_BDAQJTVO.observation)(view,{afterSeq:null,root,waited:{
-wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_BRMQUMV6.isEnded)(
-view.state)?{wake:"terminal",...(0,import_chunk_3X3YP6EN.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
-filter(view=>!(0,import_chunk_BRMQUMV6.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
-return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_BRMQUMV6.
-isEnded)(view.state)?(0,import_chunk_3X3YP6EN.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
-out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
-
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_EAYLE45X.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_3X3YP6EN.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_PED7CQPN.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_YVQKCMEV.withRegistration)(root.folder,ids,termsOf(options),wait));if(options.heartbeatMs===null)context.live?.("");return tellWaited(
-context,root,waited,options)}function termsOf({mode,until=[],timeoutMs}){return{kind:"wait",mode,until,timeoutMs}}function asOfNow(view){try{return(0,import_chunk_BRMQUMV6.
-isEnded)(view.state)?view:(0,import_chunk_BRMQUMV6.inspect)(view.root,view.id)}catch{return view}}
+"./chunk-ZGBECAX4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ageOf:()=>ageOf,instantOf:()=>instantOf,kinds:()=>kinds,outcomes:()=>outcomes,readCancel:()=>readCancel,readExit:()=>readExit,
+readLaunch:()=>readLaunch,readMark:()=>readMark,readReason:()=>readReason,readSpec:()=>readSpec,readState:()=>readState,readStoredState:()=>readStoredState,readWorker:()=>readWorker,
+writeState:()=>writeState});module.exports=stdin_exports;var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.\
+js");var kinds=["staff","run","watch","timer","gate","loop"];var outcomes=["done","failed","timed_out","crashed","canceled"];var form=/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})$/;
+function instantOf(value){if(typeof value!=="string"||!form.test(value))return null;const ms=Date.parse(value);return Number.isNaN(ms)?null:ms}function ageOf(value,now){
+const at=instantOf(value);return at===null?null:Math.max(0,now-at)}var states=["queued","starting","running","stopping","done","failed","timed_out","crashed","c\
+anceled"];function readSpec(paths){return typed(paths.spec,value=>{if(typeof value.id!=="string"||paths.folder.split("/").at(-1)!==value.id)return"its id is not\
+ that of its folder";if(typeof value.kind!=="string"||!kinds.includes(value.kind))return`unknown kind ${String(value.kind)}`;if(typeof value.mark!=="string"||value.
+mark.length<16)return"no mark";for(const name of["verb","created_at","engine","cwd","mac"])if(typeof value[name]!=="string")return`no ${name}`;if(instantOf(value.
+created_at)===null)return"created_at is no instant";for(const name of["deadline_ms","deadline_mono_ms","kill_grace_ms","max_output_bytes"]){if(typeof value[name]!==
+"number")return`no ${name}`}for(const name of["owner","label"])if(value[name]!==null&&typeof value[name]!=="string")return`${name} is no text`;if(!(0,import_chunk_33P23ATF.
+isIdentity)(value.launcher))return"no launcher identity";if(!isAbsent(value.notify)&&!isWords(value.notify))return"a notifier of another form";if(value.kind==="\
+run"&&(!isObject(value.run)||!isWords(value.run.argv)))return"no command";if(value.kind==="watch"&&(!isObject(value.watch)||typeof value.watch.condition!=="stri\
+ng"))return"no condition";if(value.kind==="timer")return timerFault(value.timer);if(value.kind==="staff"&&(!isObject(value.staff)||typeof value.staff.prompt!=="\
+string"))return"no task";return void 0})}function timerFault(timer){if(!isObject(timer)||typeof timer.due_at!=="string"||!Number.isFinite(Date.parse(timer.due_at)))
+return"no instant";return typeof timer.message==="string"?void 0:"no message"}function readState(paths){const read=typed(paths.state,value=>{if(typeof value.state!==
+"string"||!states.includes(value.state))return`unknown state ${String(value.state)}`;if(typeof value.rev!=="number"||typeof value.seq!=="number")return"no rev o\
+r seq";if(typeof value.created_at!=="string")return"no created_at";for(const name of["created_at","started_at","ended_at"])if(!isAbsent(value[name])&&instantOf(
+value[name])===null)return`${name} is no instant`;if(value.warnings!==void 0&&!(Array.isArray(value.warnings)&&value.warnings.every(isNotice)))return"warnings o\
+f another form";if(value.error!==void 0&&value.error!==null&&!isNotice(value.error))return"an error of another form";if(!isAbsent(value.signal)&&typeof value.signal!==
+"string")return"signal is no text";for(const name of["duration_ms","exit_code"])if(!isAbsent(value[name])&&typeof value[name]!=="number")return`${name} is no nu\
+mber`;const{conversation,output}=value;if(conversation&&(!isObject(conversation)||typeof conversation.id!=="string"))return"a conversation of another form";if(output&&
+!isObject(output))return"an output of another form";return void 0});if(read.kind!=="ok")return read;const missing={warnings:[],error:null,conversation:null,output:null,
+usage:null,reconciled:false};return{kind:"ok",value:{...missing,...read.value}}}function readLaunch(paths){return typed(paths.launch,value=>(0,import_chunk_33P23ATF.
+isIdentity)(value.worker)?void 0:"no identity of a worker")}function readWorker(paths){return typed(paths.worker,value=>{if(!(0,import_chunk_33P23ATF.isIdentity)(
+value.worker))return"no identity of a worker";const others=[value.shim,value.child].filter(one=>one!==null&&one!==void 0);return others.every(import_chunk_33P23ATF.
+isIdentity)?void 0:"a damaged identity"})}function readExit(paths){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.exit);if(read.kind!=="ok"||!Number.isInteger(
+read.value.exit_code))return void 0;return{exit_code:Number(read.value.exit_code),signaled:read.value.signaled===true,spawn_failed:read.value.spawn_failed===true}}
+function readCancel(paths){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.cancel);if(read.kind!=="ok")return void 0;const{by,owner,at,why}=read.value;const text=value=>typeof value===
+"string"?value:null;return{by:(0,import_chunk_33P23ATF.isIdentity)(by)?by:null,owner:text(owner),at:text(at)??"unknown",why:text(why)}}function readReason(paths){
+return(0,import_chunk_PGEWSQPR.readText)(paths.reason,64)?.trim()||void 0}function readMark(file,boot){const text=(0,import_chunk_PGEWSQPR.readText)(file,4096);
+if(!text?.endsWith("\n"))return void 0;const row=(0,import_chunk_33P23ATF.parseStat)(text);const[pid,...start]=row?[String(row.pid),row.start]:text.trim().split(
+" ");const identity={pid:Number(pid),start_token:start.join(" "),boot_id:boot.boot_id,pid_ns:boot.pid_ns};return(0,import_chunk_33P23ATF.isIdentity)(identity)?identity:
+void 0}function readStoredState(paths,id){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.resultRecord);if(read.kind!=="ok"||read.value.id!==id||typeof read.
+value.rev!=="number"||typeof read.value.seq!=="number")return void 0;return outcomes.includes(read.value.state)?pickState(read.value):void 0}function pickState(record){
+const more=["kind","verb","owner","label","cwd","lineage","ended_by","ended_processes","survivors","mode","backend","model","profile","changes","worktree","find\
+ings","timer","result_paths","findings_error","result_path","output_path","error_path"];return Object.fromEntries(Object.entries(record).filter(([name])=>!more.
+includes(name)))}function writeState(paths,state,options={}){(0,import_chunk_PGEWSQPR.writeJson)(paths.state,state,options)}function typed(file,fault){const read=(0,
+import_chunk_PGEWSQPR.readJson)(file);if(read.kind!=="ok")return read;const name=file.split("/").at(-1);const reason=fault(read.value);return reason===void 0?{kind:"\
+ok",value:read.value}:{kind:"damaged",reason:`${name}: ${reason}`}}function isObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)}
+function isAbsent(value){return value===void 0||value===null}function isNotice(value){return isObject(value)&&typeof value.code==="string"&&typeof value.message===
+"string"}function isWords(value){return Array.isArray(value)&&value.length>0&&value.every(word=>typeof word==="string")}
 
 },
-"./collecting-YUKYPLWD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_ZFTOPIWG.waitAndTell});module.exports=stdin_exports;var import_chunk_ZFTOPIWG=load("./\
-chunk-ZFTOPIWG.js");var import_chunk_3X3YP6EN=load("./chunk-3X3YP6EN.js");var import_chunk_P3OLAHQ2=load("./chunk-P3OLAHQ2.js");var import_chunk_P6OE2BFE=load("\
-./chunk-P6OE2BFE.js");var import_chunk_UK5DXVLM=load("./chunk-UK5DXVLM.js");var import_chunk_MNJKB4J2=load("./chunk-MNJKB4J2.js");var import_chunk_DZLMPSRN=load(
-"./chunk-DZLMPSRN.js");var import_chunk_2WNRBPZU=load("./chunk-2WNRBPZU.js");var import_chunk_CWCHVFYK=load("./chunk-CWCHVFYK.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_YVQKCMEV=load("./chunk-YVQKCMEV.js");var import_chunk_PED7CQPN=load("./chunk-PED7CQPN.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BDAQJTVO=load("./chunk-BDAQJTVO.js");var import_chunk_46KN6FS2=load(
-"./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_RQEIXYJF=load("./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load(
-"./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-ZLR6Q5AO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{collectedBy:()=>collectedBy,heardSeq:()=>heardSeq,isCollected:()=>isCollected,lastCollectedSeq:()=>lastCollectedSeq,
+noteCollected:()=>noteCollected,noteDelivered:()=>noteDelivered});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");function noteCollected(view,by){if(view.damage!==
+null||isCollected(view))return;try{const note={by,pid:process.pid,owner:import_chunk_IYTRN2OE.variables.owner()??null,at:(0,import_chunk_CL3BCQKO.isoNow)(),seq:view.
+state.seq};(0,import_chunk_PGEWSQPR.createFile)(view.paths.collected,`${JSON.stringify(note)}
+`,{sync:false})}catch{}}function isCollected(view){return(0,import_chunk_S7M4UBSY.exists)(view.paths.collected)}function noteDelivered(view,seq,causes){try{if((0,
+import_chunk_S7M4UBSY.factsOf)(view.paths.waiters)?.kind!=="folder")return;const before=deliveredSeq(view.paths)??0;const news=causes.filter(cause=>seq>(heardSeq(
+view.paths,cause)??0));if(seq<=before&&news.length===0)return;const heard={...heardIn(view.paths),...Object.fromEntries(news.map(cause=>[cause,seq]))};const note={
+seq:Math.max(seq,before),heard,pid:process.pid,owner:import_chunk_IYTRN2OE.variables.owner()??null,at:(0,import_chunk_CL3BCQKO.isoNow)()};(0,import_chunk_PGEWSQPR.
+writeJson)(deliveredFile(view.paths),note,{sync:false})}catch{}}function collectedBy({paths}){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.collected);if(read.
+kind==="missing")return null;const{by,owner,at}=read.kind==="ok"?read.value:{};const text=value=>typeof value==="string"?value:null;return{by:text(by),owner:text(
+owner),at:(0,import_chunk_ZGBECAX4.instantOf)(at)===null?null:at}}function lastCollectedSeq({paths}){const seqs=[numberIn(paths.collected),deliveredSeq(paths)].
+filter(seq=>seq!==null);return seqs.length===0?null:Math.max(...seqs)}function heardSeq(paths,cause){const seq=heardIn(paths)[cause];return typeof seq==="number"&&
+(0,import_chunk_ILRLY4JU.isNumbered)({seq})?seq:null}function heardIn(paths){const read=(0,import_chunk_PGEWSQPR.readJson)(deliveredFile(paths));const heard=read.
+kind==="ok"?read.value.heard:null;return typeof heard==="object"&&heard!==null&&!Array.isArray(heard)?heard:{}}function deliveredFile(paths){return import_node_path.
+default.join(paths.waiters,"delivered.json")}function deliveredSeq(paths){return numberIn(deliveredFile(paths))}function numberIn(file){const read=(0,import_chunk_PGEWSQPR.
+readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return null;return(0,import_chunk_ILRLY4JU.isNumbered)({seq:read.value.seq})?read.value.seq:
+null}
+
+},
+"./collecting-ZW6LXC6S.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_WBCUXYMD.waitAndTell});module.exports=stdin_exports;var import_chunk_WBCUXYMD=load("./\
+chunk-WBCUXYMD.js");var import_chunk_725MTEBX=load("./chunk-725MTEBX.js");var import_chunk_UN3RQ53O=load("./chunk-UN3RQ53O.js");var import_chunk_6LCHWUBR=load("\
+./chunk-6LCHWUBR.js");var import_chunk_OY3VQ5YK=load("./chunk-OY3VQ5YK.js");var import_chunk_MNJKB4J2=load("./chunk-MNJKB4J2.js");var import_chunk_EGOXSH4I=load(
+"./chunk-EGOXSH4I.js");var import_chunk_DPIDY5KO=load("./chunk-DPIDY5KO.js");var import_chunk_BHXFTYW4=load("./chunk-BHXFTYW4.js");var import_chunk_T4JNAPAO=load(
+"./chunk-T4JNAPAO.js");var import_chunk_XXPBZJD6=load("./chunk-XXPBZJD6.js");var import_chunk_L6TBPGCE=load("./chunk-L6TBPGCE.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_GHNSTYBP=load("./chunk-GHNSTYBP.js");var import_chunk_46KN6FS2=load(
+"./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load(
+"./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load(
 "./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load("./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_LQ7UQP2V=load(
 "./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load(
-"./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load(
+"./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load(
 "./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-7AQHPU6P.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_64SQETAS=load("./chunk-64SQETAS.js");var import_chunk_VBLPR7QA=load(
+"./dispatch-25LTFDED.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_YVI4TITL=load("./chunk-YVI4TITL.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
@@ -3464,8 +3464,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_64SQETAS.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_64SQETAS.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_YVI4TITL.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_YVI4TITL.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_VBLPR7QA.locateRoot)({option:parsed.
@@ -3473,14 +3473,14 @@ text("state-dir"),variable:import_chunk_IYTRN2OE.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-FBWKO7L2.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./judging-CADSEEYW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_JS2YHOLG=load("./chunk-JS2YHOLG.js");
-var import_chunk_XO3NQEUS=load("./chunk-XO3NQEUS.js");var import_chunk_MZWSYKEP=load("./chunk-MZWSYKEP.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");
+"./judging-2IC22MKD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_72AD3UOA=load("./chunk-72AD3UOA.js");
+var import_chunk_GDDTUEMJ=load("./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");
 var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
 var import_chunk_F4LH2W72=load("./chunk-F4LH2W72.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");
 var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
-var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");
-var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");
+var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var mostAdvances=24;var fewAdvances=4;var tolerance=.2;var haltShare=2;function paceAfter(before,now,atMs){
 if(now.completed===null)return before;const point={atMs,completed:now.completed};const newest=before?.points.at(-1);const phase=now.phase??before?.phase??null;const total=now.
@@ -3521,7 +3521,7 @@ function judgeHealth(before,seen){const reading=seen.probe?.kind==="ok"?seen.pro
 before,seen,reading);const isWhole=seen.activity.spanMs>=seen.everyMs/2;const window=[...before.window,seen.activity].slice(-import_chunk_EJMCTUJP.unchangedCheckpoints);
 const memory={n:seen.n,since:changes.length>0?seen.n:before.since,told:[],unchanged:changes.length>0?0:before.unchanged+(isWhole?1:0),probeUnchanged:changes.length>
 0?0:before.probeUnchanged+(isWhole&&isComparable(before.probe,reading)?1:0),troubles,window,probe:reading?newestOf(before.probe,reading):before.probe,pace:reading?
-paceAfter(before.pace,reading,seen.elapsedMs):before.pace};const stillness=(0,import_chunk_JS2YHOLG.stillnessOf)(window);const causes=[...stillCauses(memory,stillness),
+paceAfter(before.pace,reading,seen.elapsedMs):before.pace};const stillness=(0,import_chunk_72AD3UOA.stillnessOf)(window);const causes=[...stillCauses(memory,stillness),
 ...taskCauses(seen)];const names=causes.flatMap(cause=>cause.names).sort();memory.told=[...new Set([...lastingOf(before.told,changes.length>0,seen.probe),...names])];
 const figures=stillness.words;const reasons=causes.map(cause=>cause.reason);if(causes.length===0)reasons.push(...changes);if(reasons.length===0)reasons.push(evidenceWords(
 memory,before,seen,figures));if(seen.probe?.kind==="trouble")reasons.push(seen.probe.why);if(reading?.note)reasons.push(reading.note);if(reading?.message&&!saysFailure(
@@ -3543,7 +3543,7 @@ expectMs)}: it runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(elapsedMs)}`;
 const{unchanged,probeUnchanged,probe,troubles,since}=memory;if(unchanged<import_chunk_EJMCTUJP.unchangedCheckpoints||troubles>0&&troubles<=import_chunk_EJMCTUJP.
 unchangedCheckpoints)return[];const name=`no_change@${since}`;const during=`for ${unchanged} checkpoints in a row`;switch(stillness.kind){case"dead":{const reason=`\
 dead_wait: ${during} no observable change, no CPU, no output and no descendant`;return[{names:["dead_wait",name],reason}]}case"waiting":return[{names:[name],reason:`\
-no observable change ${during}: it is asleep with ${(0,import_chunk_JS2YHOLG.countDescendants)(stillness.descendants)}`}];default:{if(troubles>0||probeUnchanged<
+no observable change ${during}: it is asleep with ${(0,import_chunk_72AD3UOA.countDescendants)(stillness.descendants)}`}];default:{if(troubles>0||probeUnchanged<
 import_chunk_EJMCTUJP.unchangedCheckpoints)return[];const at=probe?.completed===null||probe===null?"":` (${countWords(probe)})`;const but=stillness.kind==="work\
 ing"?`, but it works (${stillness.words})`:"";return[{names:[name],reason:`no observable change by the probe ${during}${at}${but}`}]}}}function evidenceWords(memory,before,{
 probe},figures){const hasGoneBack=probe?.kind==="ok"&&probe.completed!==null&&before.probe!==null&&before.probe.completed!==null&&probe.completed<before.probe.completed;
@@ -3567,20 +3567,20 @@ fingerprint;return{n:countOf(event?.n),causes:typeof fingerprint==="string"?fing
 filter(one=>typeof one==="string"):[]}function countOf(value){return Number.isSafeInteger(value)&&Number(value)>0?Number(value):0}function makeProbe({spec},tree){
 const line=spec.run?.probe;if(!line)return null;const timeoutMs=spec.run?.probe_ms??import_chunk_EJMCTUJP.limits.probe.default;return async signal=>{const end=await(0,
 import_chunk_F4LH2W72.runTool)({program:"/bin/sh",args:["-c",line],cwd:spec.cwd,environment:(0,import_chunk_IYTRN2OE.probeEnvironment)(spec),timeoutMs,limit:import_chunk_EJMCTUJP.
-probeBytes,signal,killOnAbort:true});(0,import_chunk_XO3NQEUS.endProbes)(tree);const[stdout,stderr]=[end.stdout.toString("utf8"),end.stderr.toString("utf8")];return parseProbe(
+probeBytes,signal,killOnAbort:true});(0,import_chunk_GDDTUEMJ.endProbes)(tree);const[stdout,stderr]=[end.stdout.toString("utf8"),end.stderr.toString("utf8")];return parseProbe(
 {...end,stdout,stderr},{timeoutMs,bytes:import_chunk_EJMCTUJP.probeBytes})}}var fastest=250;var slowest=1e4;function stallSampleMs(stallMs){return Math.min(slowest,
 Math.max(fastest,Math.floor(stallMs/4)))}var StallWatch=class{stallMs;samples=[];quietSince;seen;constructor(stallMs,fromMs){this.stallMs=stallMs;this.quietSince=
 fromMs}add(activity,atMs){const{stallMs}=this;if(activity.spanMs>stallMs&&activity.spanMs>2*stallSampleMs(stallMs)){this.samples=[];this.quietSince=atMs;this.seen=
 void 0;return}this.samples.push({atMs,activity});this.samples=this.samples.filter(one=>one.atMs>atMs-stallMs);if(activity.hasOutput||activity.hasLog||activity.changed.
 length>0)this.quietSince=atMs;this.seen=this.judge(atMs)}stalled(){return this.seen}judge(atMs){const quietMs=atMs-this.quietSince;if(quietMs<this.stallMs)return void 0;
-let[cpuMs,spanMs]=[0,0];for(const{activity}of this.samples){cpuMs+=activity.cpuMs??0;spanMs+=activity.spanMs}if((0,import_chunk_JS2YHOLG.isBusy)(cpuMs,spanMs))return void 0;
-const descendants=Math.max(0,...this.samples.map(({activity})=>activity.descendants));const asleep=descendants>0?`${(0,import_chunk_JS2YHOLG.countDescendants)(descendants)}\
+let[cpuMs,spanMs]=[0,0];for(const{activity}of this.samples){cpuMs+=activity.cpuMs??0;spanMs+=activity.spanMs}if((0,import_chunk_72AD3UOA.isBusy)(cpuMs,spanMs))return void 0;
+const descendants=Math.max(0,...this.samples.map(({activity})=>activity.descendants));const asleep=descendants>0?`${(0,import_chunk_72AD3UOA.countDescendants)(descendants)}\
  asleep`:"no descendant";return`for ${(0,import_chunk_UNGYPAP3.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`}};
 var clock={monotonicMs:import_chunk_CL3BCQKO.monotonicMs,at:import_chunk_CL3BCQKO.atMonotonic,iso:import_chunk_CL3BCQKO.isoNow};var lookMs=5e3;function startJudging(claim,progress,child,run){
-const{spec,paths}=claim;const tree=(0,import_chunk_MZWSYKEP.treeOf)(spec,paths,{worker:claim.self,...child});const isFirst=child.isOurs;if(!isFirst)(0,import_chunk_XO3NQEUS.
+const{spec,paths}=claim;const tree=(0,import_chunk_UMDWJBGZ.treeOf)(spec,paths,{worker:claim.self,...child});const isFirst=child.isOurs;if(!isFirst)(0,import_chunk_GDDTUEMJ.
 endProbes)(tree);const launchMs=spec.deadline_mono_ms-spec.deadline_ms;const longMs=run.checkpoint_ms??import_chunk_EJMCTUJP.limits.checkpoint.default;const everyMs=run.
 checkpoint_fast_ms??longMs;const sampleMs=Math.min(run.sample_ms??import_chunk_EJMCTUJP.limits.sample.default,everyMs);const nowMs=clock.monotonicMs();const stall=spec.
-stall_ms===null?void 0:new StallWatch(spec.stall_ms,isFirst?launchMs:nowMs);const onError=error=>(0,import_chunk_JS2YHOLG.noteTrouble)(claim.paths,error);const sampler=new import_chunk_JS2YHOLG.
+stall_ms===null?void 0:new StallWatch(spec.stall_ms,isFirst?launchMs:nowMs);const onError=error=>(0,import_chunk_72AD3UOA.noteTrouble)(claim.paths,error);const sampler=new import_chunk_72AD3UOA.
 Sampler({clock,everyMs:spec.stall_ms===null?sampleMs:Math.min(sampleMs,stallSampleMs(spec.stall_ms)),look:()=>lookAt(claim,tree,run),fromMs:isFirst?launchMs:nowMs,
 baseline:isFirst?baselineOf(run):null,...stall?{onSample:(activity,atMs)=>stall.add(activity,atMs)}:{},onError});let isReset=!isFirst;const stopCheckpoints=startCheckpoints(
 {clock,launchMs,everyMs,stride:Math.max(1,Math.round(longMs/everyMs)),expectMs:run.expect_ms??null,memory:isFirst?freshMemory:readMemory(paths,Math.floor((nowMs-
@@ -3594,61 +3594,61 @@ g_wait_checkpoint",task:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZI
 const known=[...run.success_files??[],...run.result_baselines??[]];return{results:new Map(known.map(({path,before})=>[path,before]))}}async function lookAt({paths},tree,run){
 const named=new Set([...(run.success_files??[]).map(one=>one.path),...run.result_paths??[]]);const[log,...facts]=await Promise.all([run.log?(0,import_chunk_2BIZXMTV.
 fileFacts)(run.log,lookMs):void 0,...[...named].map(path=>(0,import_chunk_2BIZXMTV.fileFacts)(path,lookMs))]);const results=new Map;for(const[index,path]of[...named].
-entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}return{usage:(0,import_chunk_JS2YHOLG.measureTree)(tree),stdout:(0,import_chunk_S7M4UBSY.
+entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}return{usage:(0,import_chunk_72AD3UOA.measureTree)(tree),stdout:(0,import_chunk_S7M4UBSY.
 factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0,results,log}}
 
 },
-"./main-ZVRDJ7GZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_QHEP53YE=load("./chunk-QHEP53YE.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_6VGBR44A=load("./chunk-6VGBR44A.js");var import_chunk_XO3NQEUS=load("./chunk-XO3NQEUS.js");var import_chunk_MZWSYKEP=load(
-"./chunk-MZWSYKEP.js");var import_chunk_P3LXINW5=load("./chunk-P3LXINW5.js");var import_chunk_RWGAL3I4=load("./chunk-RWGAL3I4.js");var import_chunk_O24UGMSY=load(
-"./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_W6B74Y5P=load(
+"./main-NJUR3MNB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_XYZACPHR=load("./chunk-XYZACPHR.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_BXL5VOGL=load("./chunk-BXL5VOGL.js");var import_chunk_GDDTUEMJ=load("./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load(
+"./chunk-UMDWJBGZ.js");var import_chunk_PQLADSLK=load("./chunk-PQLADSLK.js");var import_chunk_AGT5YIXR=load("./chunk-AGT5YIXR.js");var import_chunk_O24UGMSY=load(
+"./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_W6B74Y5P=load(
 "./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load("./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load("./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load(
 "./chunk-XFZXI6HM.js");var import_chunk_LQ7UQP2V=load("./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load(
 "./chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
 "./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load(
+"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load(
 "./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load(
-"./chunk-4QTDUFVE.js");var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_F4LH2W72=load(
+"./chunk-4QTDUFVE.js");var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_F4LH2W72=load(
 "./chunk-F4LH2W72.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
 "./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function runWorker(root,id,log){if(!root.startsWith("/")||!(0,import_chunk_V5ZZ3YHA.
-isId)(id))throw new Error("usage: _worker ROOT ID");let claim;let notifier;let isDone=false;try{claim=await(0,import_chunk_QHEP53YE.claimJob)(root,id);notifier=
+isId)(id))throw new Error("usage: _worker ROOT ID");let claim;let notifier;let isDone=false;try{claim=await(0,import_chunk_XYZACPHR.claimJob)(root,id);notifier=
 claim&&await notifierOf(claim);if(claim)await Promise.race([look(claim,log),unexpected()]);isDone=true}catch(error){log(`${error instanceof Error?error.stack??error.
 message:String(error)}
 `);if(claim)await giveUp(claim,(0,import_chunk_NVPF5LEY.messageOf)(error))}finally{if(claim)(0,import_chunk_PZGY5XKU.removeCgroup)(claim.cgroup,id);claim?.release()}
 if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isDone}async function notifierOf(claim){if(!claim.spec.notify)return void 0;const notifier=(await Promise.
-resolve().then(()=>load("./notify-HJUOYPZN.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
-import_chunk_BRMQUMV6.inspect)(root,id);if(spec?.notify&&(0,import_chunk_BRMQUMV6.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-HJUOYPZN\
-.js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_7O3BSNKY.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
-n-7D75YEM5.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-ZHQ2SONX.js"))).runWatch(
-claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-3CUIV6BM.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
-"./supervise-NHWKBXUY.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
+resolve().then(()=>load("./notify-NYSEVZWV.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
+import_chunk_LKVCNF5P.inspect)(root,id);if(spec?.notify&&(0,import_chunk_LKVCNF5P.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-NYSEVZWV\
+.js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_BQYHQL4Q.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
+n-UJZ7EDYZ.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-DMOWBNUR.js"))).runWatch(
+claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-4WAE6G3L.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
+"./supervise-MLVTTNUR.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
 nhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_4XKVO363.openJournal)(paths,spec).append("worker_\
 failed",{message});const failures=(0,import_chunk_4XKVO363.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<import_chunk_EJMCTUJP.
-workerFailures)return;const view=(0,import_chunk_BRMQUMV6.inspect)(root,spec.id);const tree=(0,import_chunk_MZWSYKEP.treeOf)(spec,paths,{worker:claim.self,shim:view.
-shim,child:view.child});const ended=await(0,import_chunk_XO3NQEUS.terminate)(tree,{graceMs:import_chunk_EJMCTUJP.orphanGraceMs,settleMs:import_chunk_EJMCTUJP.killSettleMs});
+workerFailures)return;const view=(0,import_chunk_LKVCNF5P.inspect)(root,spec.id);const tree=(0,import_chunk_UMDWJBGZ.treeOf)(spec,paths,{worker:claim.self,shim:view.
+shim,child:view.child});const ended=await(0,import_chunk_GDDTUEMJ.terminate)(tree,{graceMs:import_chunk_EJMCTUJP.orphanGraceMs,settleMs:import_chunk_EJMCTUJP.killSettleMs});
 const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,tree:ended,reconciled:false,
-warnings};await(0,import_chunk_6VGBR44A.concludeAsked)(claim,ending,tree)}
+warnings};await(0,import_chunk_BXL5VOGL.concludeAsked)(claim,ending,tree)}
 
 },
-"./observe-NAC5AY4M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_F4TQWJPW=load("./chunk-F4TQWJPW.js");var import_chunk_BXZ3EG3J=load(
-"./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_BDAQJTVO=load("./chunk-BDAQJTVO.js");var import_chunk_46KN6FS2=load(
-"./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_RQEIXYJF=load("./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load(
-"./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load(
+"./observe-6WTWP6ZL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_T7YZSOZM=load("./chunk-T7YZSOZM.js");var import_chunk_BXZ3EG3J=load(
+"./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_GHNSTYBP=load("./chunk-GHNSTYBP.js");var import_chunk_46KN6FS2=load(
+"./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load(
+"./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load(
 "./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
 "./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var observe={name:"observe",summary:"\
@@ -3656,58 +3656,58 @@ look at a job: one bounded JSON document, nothing is consumed",form:"[ID] [--aft
 default:0,min:0,max:2**40},help:"only events after number N (next_seq of an earlier look)"},...import_chunk_BXZ3EG3J.ownerOption,...import_chunk_BXZ3EG3J.common},
 notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: 0 says that the job is done, not that anybody\
  has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.root(input);(0,import_chunk_VBLPR7QA.
-checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const id=input.words[0]===void 0?(0,import_chunk_F4TQWJPW.
-requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_B4HBQMDR.refreshUnasked)(
-root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_BDAQJTVO.observation)(view,{afterSeq:input.count("after-\
+checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const id=input.words[0]===void 0?(0,import_chunk_T7YZSOZM.
+requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_R5T6KAYY.refreshUnasked)(
+root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_GHNSTYBP.observation)(view,{afterSeq:input.count("after-\
 seq")??null,root})}}};
 
 },
-"./result-R6UW43UZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_F4TQWJPW=load("./chunk-F4TQWJPW.js");var import_chunk_3X3YP6EN=load(
-"./chunk-3X3YP6EN.js");var import_chunk_P3OLAHQ2=load("./chunk-P3OLAHQ2.js");var import_chunk_UK5DXVLM=load("./chunk-UK5DXVLM.js");var import_chunk_MNJKB4J2=load(
-"./chunk-MNJKB4J2.js");var import_chunk_CWCHVFYK=load("./chunk-CWCHVFYK.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_BXZ3EG3J=load(
-"./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BDAQJTVO=load(
-"./chunk-BDAQJTVO.js");var import_chunk_46KN6FS2=load("./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_RQEIXYJF=load(
-"./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_W6B74Y5P=load(
+"./result-KJVDFZWR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_T7YZSOZM=load("./chunk-T7YZSOZM.js");var import_chunk_725MTEBX=load(
+"./chunk-725MTEBX.js");var import_chunk_UN3RQ53O=load("./chunk-UN3RQ53O.js");var import_chunk_OY3VQ5YK=load("./chunk-OY3VQ5YK.js");var import_chunk_MNJKB4J2=load(
+"./chunk-MNJKB4J2.js");var import_chunk_BHXFTYW4=load("./chunk-BHXFTYW4.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_BXZ3EG3J=load(
+"./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_GHNSTYBP=load(
+"./chunk-GHNSTYBP.js");var import_chunk_46KN6FS2=load("./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZLR6Q5AO=load(
+"./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_W6B74Y5P=load(
 "./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load("./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load("./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load(
 "./chunk-XFZXI6HM.js");var import_chunk_LQ7UQP2V=load("./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load(
 "./chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
 "./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load(
+"./chunk-TFEMYLSK.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load(
 "./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var result={name:"result",summary:"print the stored result of a finished job again",
 form:"[ID]",words:{min:0,max:1},options:{claims:{kind:"flag",help:"print the completion block of the answer as JSON instead; 3 with a typed error where there is\
  none"},...import_chunk_BXZ3EG3J.ownerOption,...import_chunk_BXZ3EG3J.common},notes:"Default: the latest finished job. Exit codes as of wait.",examples:["result",
 "result run-mik3x9ab-4f7q2z --json","result implement-mik3x9ab-4f7q2z --claims"],async run(context,input){const root=context.root(input);(0,import_chunk_VBLPR7QA.
-checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const isFinished=id2=>(0,import_chunk_BRMQUMV6.isEnded)((0,
-import_chunk_BRMQUMV6.inspect)(root.folder,id2).state);const id=input.words[0]===void 0?(0,import_chunk_F4TQWJPW.requireLatest)(root,owner,"a finished job",isFinished):
-(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_B4HBQMDR.refresh)(root.folder,id,true);if(!(0,import_chunk_BRMQUMV6.isEnded)(
+checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const isFinished=id2=>(0,import_chunk_LKVCNF5P.isEnded)((0,
+import_chunk_LKVCNF5P.inspect)(root.folder,id2).state);const id=input.words[0]===void 0?(0,import_chunk_T7YZSOZM.requireLatest)(root,owner,"a finished job",isFinished):
+(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_R5T6KAYY.refresh)(root.folder,id,true);if(!(0,import_chunk_LKVCNF5P.isEnded)(
 view.state)){const wait=import_chunk_AYL4EYJC.nextCommands.waitOn(id,view.spec,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,
-json:(0,import_chunk_BDAQJTVO.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.state.state}, t\
-here is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(()=>load("./claims-reply-WNQBQ3H5.js"))).tellClaims(
-view);const afterPrint=()=>(0,import_chunk_RQEIXYJF.noteCollected)(view,"result");const reply=(0,import_chunk_3X3YP6EN.tellEnded)(context,view);return input.has(
-"json")?{code:reply.code,json:(0,import_chunk_3X3YP6EN.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
+json:(0,import_chunk_GHNSTYBP.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.state.state}, t\
+here is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(()=>load("./claims-reply-PEAMJ32A.js"))).tellClaims(
+view);const afterPrint=()=>(0,import_chunk_ZLR6Q5AO.noteCollected)(view,"result");const reply=(0,import_chunk_725MTEBX.tellEnded)(context,view);return input.has(
+"json")?{code:reply.code,json:(0,import_chunk_725MTEBX.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./run-RWXIZRXY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_SGIQY37E.folderOf,run:()=>import_chunk_SGIQY37E.run});module.exports=stdin_exports;var import_chunk_SGIQY37E=load(
-"./chunk-SGIQY37E.js");var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XQGZI6LA=load(
-"./chunk-XQGZI6LA.js");var import_chunk_PP5OZ2CJ=load("./chunk-PP5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_HR3GXE3S=load(
+"./run-BZTW37VY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_YAZQO6OJ.folderOf,run:()=>import_chunk_YAZQO6OJ.run});module.exports=stdin_exports;var import_chunk_YAZQO6OJ=load(
+"./chunk-YAZQO6OJ.js");var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2PXQFJL2=load(
+"./chunk-2PXQFJL2.js");var import_chunk_3QTR6XZL=load("./chunk-3QTR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
-"./chunk-VBLPR7QA.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_HJQCBZHV=load(
-"./chunk-HJQCBZHV.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VBLPR7QA.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_VHICJDU6=load(
+"./chunk-VHICJDU6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
@@ -3719,18 +3719,18 @@ stdin_exports;var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-FA24CUYV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_T3VJZN5S=load("./chunk-T3VJZN5S.js");var import_chunk_BXZ3EG3J=load(
-"./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_G4YWOPCR=load(
+"./status-7IFSIPSX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_XP275PGZ=load("./chunk-XP275PGZ.js");var import_chunk_BXZ3EG3J=load(
+"./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var recentDefault=10;var status={name:"status",summary:"table of live and recent jo\
 bs, or one job and what it said last",form:"[ID] [--watch]",words:{min:0,max:1},options:{owner:{kind:"text",value:"NAME",help:"only jobs of this owner (default:\
- everybody)"},kind:{kind:"text",value:"K[,K]",help:`only jobs of these kinds: ${import_chunk_EAYLE45X.kinds.join(", ")}`},active:{kind:"flag",help:"only jobs th\
+ everybody)"},kind:{kind:"text",value:"K[,K]",help:`only jobs of these kinds: ${import_chunk_ZGBECAX4.kinds.join(", ")}`},active:{kind:"flag",help:"only jobs th\
 at have not ended"},recent:{kind:"count",value:"N",range:{default:recentDefault,min:0,max:1e4},help:`how many finished jobs to show (default ${recentDefault})`},
 tree:{kind:"flag",help:"which job came from which: continued, restarted, or started by a job (of --owner: also what its jobs started)"},markdown:{kind:"flag",help:"\
 as a table for a checkpoint file: state, health, limit left, next command"},watch:{kind:"flag",help:"draw it again and again until no job lives; on a pipe: prin\
@@ -3739,66 +3739,66 @@ t it once, when no job is live any more"},every:{kind:"duration",value:"D",range
 "status run-mik3x9ab-4f7q2z","status --owner builder --json","status --active --kind staff,run --markdown"],async run(context,input){const root=context.root(input);
 checkWords(input);const choice={owner:input.text("owner")??null,kinds:parseKinds(input.text("kind"))};const isThere=(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);
 if(input.has("watch"))return watchIt(context,root,input,choice);if(input.words[0]!==void 0)return showOne(root,input.words[0],input.has("json"));if(input.has("t\
-ree")&&choice.owner!==null){const{whoseJobs}=await Promise.resolve().then(()=>load("./whose-I7EUGQBP.js"));const whose=whoseJobs(root.folder,choice.owner);choice.
-isMine=spec=>whose(spec)!=="other"}const views=isThere?await(0,import_chunk_T3VJZN5S.listViews)(root.folder,{...choice,recent:recentOf(input)}):[];return{code:import_chunk_6PFAPK5K.
+ree")&&choice.owner!==null){const{whoseJobs}=await Promise.resolve().then(()=>load("./whose-QVFY3SHI.js"));const whose=whoseJobs(root.folder,choice.owner);choice.
+isMine=spec=>whose(spec)!=="other"}const views=isThere?await(0,import_chunk_XP275PGZ.listViews)(root.folder,{...choice,recent:recentOf(input)}):[];return{code:import_chunk_6PFAPK5K.
 exitCodes.done,...await shown(context,root,input,{views,choice})}}};function checkWords(input){if(input.has("every")&&!input.has("watch"))throw(0,import_chunk_NVPF5LEY.
 usageError)("cannot take --every without --watch");const form=["json","markdown","tree","watch"].filter(name=>input.has(name));if(input.has("watch")&&input.has(
 "json"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --watch and --json together: one is for people, the other for programs");if(form.length>1)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take --${form[0]} and --${form[1]} together: each is a form of its own`);if(input.has("active")&&input.has("recent"))throw(0,
 import_chunk_NVPF5LEY.usageError)("cannot take --active and --recent together: --active shows no finished jobs");const among=["kind","active","tree","markdown"].
 find(name=>input.has(name));if(input.words[0]!==void 0&&among!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${among} with the id of one job:\
- it is for the table`)}function parseKinds(text){if(text===void 0)return null;const words=text.split(",");const unknown=words.find(word=>!import_chunk_EAYLE45X.
+ it is for the table`)}function parseKinds(text){if(text===void 0)return null;const words=text.split(",");const unknown=words.find(word=>!import_chunk_ZGBECAX4.
 kinds.includes(word));if(unknown===void 0)return words;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show jobs of kind ${JSON.stringify(unknown)}: allowed a\
-re ${import_chunk_EAYLE45X.kinds.join(", ")}, with commas between`)}function recentOf(input){return input.has("active")?0:input.count("recent")??recentDefault}async function shown(context,root,input,{
+re ${import_chunk_ZGBECAX4.kinds.join(", ")}, with commas between`)}function recentOf(input){return input.has("active")?0:input.count("recent")??recentDefault}async function shown(context,root,input,{
 views,choice}){if(input.has("json")){const{isoNow}=await Promise.resolve().then(()=>load("./clock-EAERTS64.js"));const{rowDocument}=await Promise.resolve().then(
-()=>load("./status-row-5AZZRJ73.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(rowDocument)}}}if(views.length===0)return{out:`${(await Promise.
-resolve().then(()=>load("./no-jobs-KYQUCSXP.js"))).noJobs(root,choice)}
-`};if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-NDCI7R4M.js"))).lanesOf(views,root)}
-`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-HDODYWCU.js"))).treeOf(root.folder,views,context.width)}
-`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-QZ5OIZF5.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
+()=>load("./status-row-76LEQJAI.js"));return{json:{state_folder:root.folder,now:isoNow(),jobs:views.map(rowDocument)}}}if(views.length===0)return{out:`${(await Promise.
+resolve().then(()=>load("./no-jobs-26LW7ZVB.js"))).noJobs(root,choice)}
+`};if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-EF3TX44A.js"))).lanesOf(views,root)}
+`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-Q6BVMAON.js"))).treeOf(root.folder,views,context.width)}
+`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-OHHWUSBX.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
 variables.noColor()};return{out:`${await tableOf(views,look)}
 `}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{refreshUnasked}=await Promise.resolve().
-then(()=>load("./reconcile-ZSCHCXSU.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
-state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-M2HJ4N4E.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
-then(()=>load("./observation-5YAKA5OB.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
-words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-7H\
-HMEHL2.js"));return watchStatus(context,{...choice,root,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault("every")})}
+then(()=>load("./reconcile-UJCOCEWL.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
+state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-RL3HUHMB.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
+then(()=>load("./observation-NP6RGDBO.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
+words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-JF\
+34AZEU.js"));return watchStatus(context,{...choice,root,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault("every")})}
 
 },
-"./status-table-QZ5OIZF5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_DZLMPSRN.endedOf,healthWord:()=>import_chunk_DZLMPSRN.healthWord,ownerOf:()=>import_chunk_DZLMPSRN.
-ownerOf,tableOf:()=>import_chunk_DZLMPSRN.tableOf,timeOf:()=>import_chunk_DZLMPSRN.timeOf});module.exports=stdin_exports;var import_chunk_DZLMPSRN=load("./chunk\
--DZLMPSRN.js");var import_chunk_2WNRBPZU=load("./chunk-2WNRBPZU.js");var import_chunk_CWCHVFYK=load("./chunk-CWCHVFYK.js");var import_chunk_XSVLTRB3=load("./chu\
-nk-XSVLTRB3.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load("./c\
+"./status-table-OHHWUSBX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_EGOXSH4I.endedOf,healthWord:()=>import_chunk_EGOXSH4I.healthWord,ownerOf:()=>import_chunk_EGOXSH4I.
+ownerOf,tableOf:()=>import_chunk_EGOXSH4I.tableOf,timeOf:()=>import_chunk_EGOXSH4I.timeOf});module.exports=stdin_exports;var import_chunk_EGOXSH4I=load("./chunk\
+-EGOXSH4I.js");var import_chunk_DPIDY5KO=load("./chunk-DPIDY5KO.js");var import_chunk_BHXFTYW4=load("./chunk-BHXFTYW4.js");var import_chunk_XSVLTRB3=load("./chu\
+nk-XSVLTRB3.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load("./c\
 hunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(".\
-/chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+/chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./supervise-NHWKBXUY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_YV5B4WGT=load("./chunk-YV5B4WGT.js");var import_chunk_G2XK37VA=load(
-"./chunk-G2XK37VA.js");var import_chunk_46XDPNLZ=load("./chunk-46XDPNLZ.js");var import_chunk_QHEP53YE=load("./chunk-QHEP53YE.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_6SUQPFLF=load("./chunk-6SUQPFLF.js");var import_chunk_6VGBR44A=load(
-"./chunk-6VGBR44A.js");var import_chunk_XO3NQEUS=load("./chunk-XO3NQEUS.js");var import_chunk_MZWSYKEP=load("./chunk-MZWSYKEP.js");var import_chunk_P3LXINW5=load(
-"./chunk-P3LXINW5.js");var import_chunk_RWGAL3I4=load("./chunk-RWGAL3I4.js");var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load(
+"./supervise-MLVTTNUR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_YV5B4WGT=load("./chunk-YV5B4WGT.js");var import_chunk_EHNR7PPR=load(
+"./chunk-EHNR7PPR.js");var import_chunk_VOGOT6CB=load("./chunk-VOGOT6CB.js");var import_chunk_XYZACPHR=load("./chunk-XYZACPHR.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_GEQXJQII=load("./chunk-GEQXJQII.js");var import_chunk_BXL5VOGL=load(
+"./chunk-BXL5VOGL.js");var import_chunk_GDDTUEMJ=load("./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_PQLADSLK=load(
+"./chunk-PQLADSLK.js");var import_chunk_AGT5YIXR=load("./chunk-AGT5YIXR.js");var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load(
 "./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load("./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_LQ7UQP2V=load(
 "./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load(
 "./chunk-4XLIOFC2.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load(
+"./chunk-TFEMYLSK.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load(
 "./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_F4LH2W72=load("./chunk-F4LH2W72.js");var import_chunk_7LUFXQWN=load(
+"./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_F4LH2W72=load("./chunk-F4LH2W72.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-GEPPUING.js");var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_child_process=require("node:child_process");function followAgent(claim,progress){
@@ -3806,8 +3806,8 @@ const{spec,paths}=claim;const backend=(0,import_chunk_D7OEUGE3.backendOf)(spec);
 makeReading)();let isFinalTold=false;const told=lastToolTold(claim);const ended=new Set;const update=()=>{const{conversationId}=reading;if(conversationId!==null&&
 progress.state.conversation?.id!==conversationId){const conversation={backend:staff.backend,id:conversationId};progress.note("conversation",{conversation,asked_for:staff.
 resume},{conversation})}for(const call of reading.tools){if(call.n<=told||call.ended_at===null||ended.has(call.n))continue;ended.add(call.n);progress.append("to\
-ol",{tool:(0,import_chunk_46XDPNLZ.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=true;progress.note("final_answer",{final:reading.final})}
-progress.snapshot(()=>(0,import_chunk_46XDPNLZ.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,import_chunk_D7OEUGE3.readSafely)(reading,()=>backend.
+ol",{tool:(0,import_chunk_VOGOT6CB.toolSnapshot)(call)})}if(reading.final!==null&&!isFinalTold){isFinalTold=true;progress.note("final_answer",{final:reading.final})}
+progress.snapshot(()=>(0,import_chunk_VOGOT6CB.agentSnapshot)(reading))};return{reading,sink:{stdout:line=>(0,import_chunk_D7OEUGE3.readSafely)(reading,()=>backend.
 read(line,reading,(0,import_chunk_CL3BCQKO.isoNow)())),stderr:line=>(0,import_chunk_D7OEUGE3.readSafely)(reading,()=>backend.readError?.(line,reading,(0,import_chunk_CL3BCQKO.
 isoNow)()))},update};function lastToolTold({generation}){if(generation===1)return 0;const numbers=(0,import_chunk_4XKVO363.readEvents)(paths,0,1e5).events.flatMap(
 event=>{const tool=event.type==="tool"?event.tool:void 0;return typeof tool?.n==="number"?[tool.n]:[]});return Math.max(0,...numbers)}}var shim_default=`# The s\
@@ -3976,18 +3976,18 @@ wait
 exit "$_jc_code"
 `;async function startChild(claim,plan){const{paths,spec}=claim;for(const file of[paths.output,paths.error])(0,import_chunk_PGEWSQPR.closeFile)((0,import_chunk_PGEWSQPR.
 openAppend)(file));let end2=()=>void 0;const ended=new Promise(resolve=>{end2=resolve});const rest=Math.max(0,spec.deadline_mono_ms-(0,import_chunk_CL3BCQKO.monotonicMs)());
-const baseline=(0,import_chunk_DFAVRAQR.takeBaseline)();const pid=await(0,import_chunk_V35MBVEX.spawnShim)({script:shim_default,args:[paths.folder,String(Math.ceil(
+const baseline=(0,import_chunk_33P23ATF.takeBaseline)();const pid=await(0,import_chunk_V35MBVEX.spawnShim)({script:shim_default,args:[paths.folder,String(Math.ceil(
 rest/1e3)+1),String(Math.ceil(spec.kill_grace_ms/1e3)+1),plan.input,process.umask().toString(8).padStart(4,"0"),spec.run?.status_cmd?"":spec.mark,claim.cgroup??
-"",plan.program,...plan.args],cwd:spec.cwd,environment:plan.environment},end2);await untilMarked(claim,ended);const shim=(0,import_chunk_EAYLE45X.readMark)(paths.
-shimMark,claim.self);if(shim?.pid!==pid)return attachChild(claim);return{shim,child:(0,import_chunk_EAYLE45X.readMark)(paths.childMark,claim.self)??null,ended,baseline,
-isOurs:true}}async function attachChild(claim){const{paths}=claim;await untilMarked(claim,new Promise(()=>void 0));const shim=(0,import_chunk_EAYLE45X.readMark)(
+"",plan.program,...plan.args],cwd:spec.cwd,environment:plan.environment},end2);await untilMarked(claim,ended);const shim=(0,import_chunk_ZGBECAX4.readMark)(paths.
+shimMark,claim.self);if(shim?.pid!==pid)return attachChild(claim);return{shim,child:(0,import_chunk_ZGBECAX4.readMark)(paths.childMark,claim.self)??null,ended,baseline,
+isOurs:true}}async function attachChild(claim){const{paths}=claim;await untilMarked(claim,new Promise(()=>void 0));const shim=(0,import_chunk_ZGBECAX4.readMark)(
 paths.shimMark,claim.self)??null;const ended=new Promise(resolve=>{let close;const done=()=>{clearInterval(timer);close?.();resolve()};const look=()=>{if(!shim||
-(0,import_chunk_DFAVRAQR.livenessOf)(shim)==="dead")done()};const timer=setInterval(look,1e3);void(0,import_chunk_OLD5VJ7N.watchFifo)(paths.aliveFifo,()=>setTimeout(
-done,0)).then(stop=>{close=stop;look()})});return{shim,child:(0,import_chunk_EAYLE45X.readMark)(paths.childMark,claim.self)??null,ended,baseline:null,isOurs:false}}
+(0,import_chunk_33P23ATF.livenessOf)(shim)==="dead")done()};const timer=setInterval(look,1e3);void(0,import_chunk_OLD5VJ7N.watchFifo)(paths.aliveFifo,()=>setTimeout(
+done,0)).then(stop=>{close=stop;look()})});return{shim,child:(0,import_chunk_ZGBECAX4.readMark)(paths.childMark,claim.self)??null,ended,baseline:null,isOurs:false}}
 async function untilMarked(claim,ended){const{paths}=claim;let isOver=false;void ended.then(()=>{isOver=true});const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
 import_chunk_EJMCTUJP.startLimitMs;for(let pause=4;!isOver&&(0,import_chunk_CL3BCQKO.monotonicMs)()<until&&!(0,import_chunk_S7M4UBSY.exists)(paths.exit);pause=Math.
-min(pause*2,64)){const shim=(0,import_chunk_EAYLE45X.readMark)(paths.shimMark,claim.self);if(shim&&(0,import_chunk_EAYLE45X.readMark)(paths.childMark,claim.self))
-return;if(shim&&(0,import_chunk_DFAVRAQR.livenessOf)(shim)==="dead")return;await(0,import_chunk_CL3BCQKO.sleep)(pause)}}var canPunch;var carriedBytes=64*1024*1024;
+min(pause*2,64)){const shim=(0,import_chunk_ZGBECAX4.readMark)(paths.shimMark,claim.self);if(shim&&(0,import_chunk_ZGBECAX4.readMark)(paths.childMark,claim.self))
+return;if(shim&&(0,import_chunk_33P23ATF.livenessOf)(shim)==="dead")return;await(0,import_chunk_CL3BCQKO.sleep)(pause)}}var canPunch;var carriedBytes=64*1024*1024;
 async function freeRange(file,from,to){if(canPunch!==false){canPunch=await punch(file,from,to-from);if(canPunch)return{how:"punched",to}}return cutMiddle(file,from,
 to)}function punch(file,offset,length){return new Promise(resolve=>{(0,import_node_child_process.execFile)("fallocate",["-p","-o",String(offset),"-l",String(length),
 file],{timeout:3e4,env:(0,import_chunk_IYTRN2OE.toolEnvironment)()},error=>resolve(error===null))})}function cutMiddle(file,from,to){const start=Math.max(to,((0,
@@ -4029,7 +4029,7 @@ profile,resume:staff.resume,freshId:uuidOf(spec.mark),cwd:spec.cwd,deadlineMs:sp
 staff}=spec;if(!staff)return"";const mode=(0,import_chunk_GAHUBHR4.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.resume!==
 null;const parts=isFollowUp?[task(staff),environment(spec,facts),handback(spec),unattended(spec,staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?
 historical(staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),handback(spec),list("Your final message",[...mode.form,...answerRules])];
-if(staff.schema)parts.push(import_chunk_RWGAL3I4.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+if(staff.schema)parts.push(import_chunk_AGT5YIXR.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const nobody=spec.handback?"Nobody can grant permissions while you work, and questions are answered only through the h\
@@ -4064,91 +4064,91 @@ replace(/\s+/g," "),1e3)}function list(title,lines){return[`${title}:`,...lines.
 staff)return{brief:"",before:void 0};const before=(0,import_chunk_O24UGMSY.recordBefore)(spec,paths);const review=spec.staff.mode==="review"?(0,import_chunk_YV5B4WGT.
 prepareReview)(spec.staff,paths,before):[];return{brief:makeBrief(spec,{context:(0,import_chunk_E4Q33Z52.contextOf)(before),review,stateRoot:root}),before}}function makeDueLook(claim,follower,agent,stalled){
 const{paths,spec}=claim;const begun=(0,import_chunk_CL3BCQKO.monotonicMs)();let completeSince;return()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))return{
-reason:"state_vanished"};if((0,import_chunk_EAYLE45X.readCancel)(paths))return{reason:"canceled"};const now=(0,import_chunk_CL3BCQKO.monotonicMs)();const lastOutput=follower.
+reason:"state_vanished"};if((0,import_chunk_ZGBECAX4.readCancel)(paths))return{reason:"canceled"};const now=(0,import_chunk_CL3BCQKO.monotonicMs)();const lastOutput=follower.
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_EJMCTUJP.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_EAYLE45X.readExit)(paths))return(0,import_chunk_RWGAL3I4.
-parseReason)((0,import_chunk_EAYLE45X.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_PGEWSQPR.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_RWGAL3I4.parseReason)((0,import_chunk_EAYLE45X.readReason)(paths))??reason;if(!(0,import_chunk_EAYLE45X.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_ZGBECAX4.readExit)(paths))return(0,import_chunk_AGT5YIXR.
+parseReason)((0,import_chunk_ZGBECAX4.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_PGEWSQPR.createFile)(paths.reason,`${reason}
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_AGT5YIXR.parseReason)((0,import_chunk_ZGBECAX4.readReason)(paths))??reason;if(!(0,import_chunk_ZGBECAX4.
 readExit)(paths))return reason;(0,import_chunk_PGEWSQPR.removeFile)(paths.reason);return void 0}var reviveMs=2e3;async function untilEnd(claim,progress,child,follower,agent){
-const{paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_RWGAL3I4.parseReason)(
-(0,import_chunk_EAYLE45X.readReason)(paths))??"exited"}));const told=(0,import_chunk_EAYLE45X.readExit)(paths)?void 0:(0,import_chunk_RWGAL3I4.parseReason)((0,import_chunk_EAYLE45X.
-readReason)(paths));if(told!==void 0)resolve({reason:told});const pair=()=>({mark:spec.mark,shim:child.shim,child:child.child??(0,import_chunk_EAYLE45X.readMark)(
-paths.childMark,claim.self)??null});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;if(wanted!=="state_vanished"&&(0,import_chunk_6SUQPFLF.
+const{paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_AGT5YIXR.parseReason)(
+(0,import_chunk_ZGBECAX4.readReason)(paths))??"exited"}));const told=(0,import_chunk_ZGBECAX4.readExit)(paths)?void 0:(0,import_chunk_AGT5YIXR.parseReason)((0,import_chunk_ZGBECAX4.
+readReason)(paths));if(told!==void 0)resolve({reason:told});const pair=()=>({mark:spec.mark,shim:child.shim,child:child.child??(0,import_chunk_ZGBECAX4.readMark)(
+paths.childMark,claim.self)??null});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;if(wanted!=="state_vanished"&&(0,import_chunk_GEQXJQII.
 reviveShim)(pair())){const late=setTimeout(()=>end2(wanted,detail),reviveMs);releases.push(()=>clearTimeout(late))}else end2(wanted,detail)};const end2=(wanted,detail)=>{
 const reason=wanted==="state_vanished"?wanted:claimReason(claim,wanted);if(reason!==void 0)resolve(reason===wanted&&detail!==void 0?{reason,detail}:{reason})};releases.
 push((0,import_chunk_CL3BCQKO.atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_timeout")));const judging=startJudging(claim,progress,child);releases.push(judging.
 stop);const handback2=startHandback(claim,progress);releases.push(handback2.stop);const findDue=makeDueLook(claim,follower,agent,judging.stalled);const tick=()=>{
-follower.tick();tellNewNeighbours(claim,progress);handback2.look();(0,import_chunk_6SUQPFLF.reviveShim)(pair());const due=findDue();if(due)stop(due.reason,due.detail)};
-releases.push((0,import_chunk_G2XK37VA.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
-run,staff}=claim.spec;let judging;let stopWatching;let isOver=false;if(staff)void Promise.resolve().then(()=>load("./agent-liveness-BSISCME6.js")).then(({watchLiveness})=>{
-if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)void Promise.resolve().then(()=>load("./judging-CADSEEYW.js")).then(loaded=>{if(!isOver)judging=
+follower.tick();tellNewNeighbours(claim,progress);handback2.look();(0,import_chunk_GEQXJQII.reviveShim)(pair());const due=findDue();if(due)stop(due.reason,due.detail)};
+releases.push((0,import_chunk_EHNR7PPR.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
+run,staff}=claim.spec;let judging;let stopWatching;let isOver=false;if(staff)void Promise.resolve().then(()=>load("./agent-liveness-BNXDITKQ.js")).then(({watchLiveness})=>{
+if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)void Promise.resolve().then(()=>load("./judging-2IC22MKD.js")).then(loaded=>{if(!isOver)judging=
 loaded.startJudging(claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop();stopWatching?.()}}}function startHandback(claim,progress){
-let teller;let isOver=false;if(claim.spec.handback)void Promise.resolve().then(()=>load("./handback-UHAFIDSF.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(
+let teller;let isOver=false;if(claim.spec.handback)void Promise.resolve().then(()=>load("./handback-Q2HFVBVF.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(
 claim,progress)});return{look:()=>teller?.look(),stop:()=>{isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;
-const{warnings}=progress.state;const fresh=(0,import_chunk_QMDLQ4SE.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));
+const{warnings}=progress.state;const fresh=(0,import_chunk_DGNA5353.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));
 if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};async function supervise(claim){
-const{paths,spec}=claim;const progress=new import_chunk_46XDPNLZ.Progress(claim);const isClaimed=(0,import_chunk_S7M4UBSY.exists)(paths.started);await tellClaim(
+const{paths,spec}=claim;const progress=new import_chunk_VOGOT6CB.Progress(claim);const isClaimed=(0,import_chunk_S7M4UBSY.exists)(paths.started);await tellClaim(
 claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(claim);if(early)return void await endUnstarted(claim,early);const begun=isClaimed?{child:await attachChild(
 claim),before:void 0}:await tryStart(claim,progress);if(!begun)return;const{child,before}=begun;(0,import_chunk_PGEWSQPR.writeJson)(paths.worker,{worker:claim.self,
 shim:child.shim,child:child.child,fifo:claim.hasFifo,cgroup:claim.cgroup},{sync:false});tellStart(claim,progress,child);const agent=followAgent(claim,progress);
 const follower=new Follower(paths,spec.max_output_bytes,agent?.sink,()=>agent?.update());const due=await untilEnd(claim,progress,child,follower,agent);const release=(0,
-import_chunk_G2XK37VA.keepLease)(claim);try{await end(claim,progress,{child,before,follower,agent,due})}finally{release()}}async function end(claim,progress,parts){
-const{paths,spec}=claim;const{child,before,follower,agent,due}=parts;const{reason,detail}=due;if(reason==="state_vanished"){await(0,import_chunk_XO3NQEUS.terminate)(
-(0,import_chunk_MZWSYKEP.treeOf)(spec,paths,{worker:claim.self,...child}),stopTimes(claim));await(0,import_chunk_6SUQPFLF.endShim)(child.shim,spec.mark);(0,import_chunk_PZGY5XKU.
+import_chunk_EHNR7PPR.keepLease)(claim);try{await end(claim,progress,{child,before,follower,agent,due})}finally{release()}}async function end(claim,progress,parts){
+const{paths,spec}=claim;const{child,before,follower,agent,due}=parts;const{reason,detail}=due;if(reason==="state_vanished"){await(0,import_chunk_GDDTUEMJ.terminate)(
+(0,import_chunk_UMDWJBGZ.treeOf)(spec,paths,{worker:claim.self,...child}),stopTimes(claim));await(0,import_chunk_GEQXJQII.endShim)(child.shim,spec.mark);(0,import_chunk_PZGY5XKU.
 removeCgroup)(claim.cgroup,spec.id);return}const ended=reason==="exited"?nothing:await stopTree(claim,child,progress,{reason,detail});const leftovers=await sweep(
-claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_PZGY5XKU.removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_EAYLE45X.
+claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_PZGY5XKU.removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_ZGBECAX4.
 readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},
-reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_6VGBR44A.concludeAsked)(claim,ending,(0,import_chunk_MZWSYKEP.
-treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({paths,spec}){if((0,import_chunk_EAYLE45X.readCancel)(paths))return"canceled";return(0,
+reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_BXL5VOGL.concludeAsked)(claim,ending,(0,import_chunk_UMDWJBGZ.
+treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({paths,spec}){if((0,import_chunk_ZGBECAX4.readCancel)(paths))return"canceled";return(0,
 import_chunk_CL3BCQKO.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,
-tree:nothing,reconciled:false};await(0,import_chunk_6VGBR44A.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
+tree:nothing,reconciled:false};await(0,import_chunk_BXL5VOGL.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
 try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(
 claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.
 conversationId}}return{child:await startChild(claim,plan),before}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;
 const detail=code==="ENOENT"?`${(0,import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)`:(0,import_chunk_NVPF5LEY.messageOf)(
 error);return endUnstarted(claim,"spawn_failed",detail)}}function lostReason(claim,child,reason,isTold){if(reason!=="exited"||isTold)return{reason};if(child.child!==
-null||(0,import_chunk_EAYLE45X.readMark)(claim.paths.childMark,claim.self))return{reason:"worker_lost"};return{reason:"spawn_failed",detail:`the job folder ${claim.
+null||(0,import_chunk_ZGBECAX4.readMark)(claim.paths.childMark,claim.self))return{reason:"worker_lost"};return{reason:"spawn_failed",detail:`the job folder ${claim.
 paths.folder} could not be written`}}async function stopTree(claim,child,progress,due){const{paths,spec}=claim;const{reason,detail}=due;if(reason==="canceled")progress.
-note("cancel_requested",{request:(0,import_chunk_EAYLE45X.readCancel)(paths)??null});progress.step("stop_asked","stopping",{reason,...detail===void 0?{}:{seen:detail}});
-const release=(0,import_chunk_6SUQPFLF.keepShimGoing)(()=>({mark:spec.mark,...child}));try{const report=await(0,import_chunk_XO3NQEUS.terminate)((0,import_chunk_MZWSYKEP.
-treeOf)(spec,paths,{worker:claim.self,...child}),stopTimes(claim));await(0,import_chunk_6SUQPFLF.endShim)(child.shim,spec.mark);return report}finally{release()}}
-async function sweep(claim,child){const{paths,spec}=claim;if(spec.run?.keep_children&&(0,import_chunk_EAYLE45X.readExit)(paths))return nothing;return(0,import_chunk_XO3NQEUS.
-terminate)((0,import_chunk_MZWSYKEP.treeOf)(spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_EJMCTUJP.drainMs,settleMs:import_chunk_EJMCTUJP.killSettleMs})}
+note("cancel_requested",{request:(0,import_chunk_ZGBECAX4.readCancel)(paths)??null});progress.step("stop_asked","stopping",{reason,...detail===void 0?{}:{seen:detail}});
+const release=(0,import_chunk_GEQXJQII.keepShimGoing)(()=>({mark:spec.mark,...child}));try{const report=await(0,import_chunk_GDDTUEMJ.terminate)((0,import_chunk_UMDWJBGZ.
+treeOf)(spec,paths,{worker:claim.self,...child}),stopTimes(claim));await(0,import_chunk_GEQXJQII.endShim)(child.shim,spec.mark);return report}finally{release()}}
+async function sweep(claim,child){const{paths,spec}=claim;if(spec.run?.keep_children&&(0,import_chunk_ZGBECAX4.readExit)(paths))return nothing;return(0,import_chunk_GDDTUEMJ.
+terminate)((0,import_chunk_UMDWJBGZ.treeOf)(spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_EJMCTUJP.drainMs,settleMs:import_chunk_EJMCTUJP.killSettleMs})}
 function stopTimes(claim){return{graceMs:claim.spec.kill_grace_ms,settleMs:import_chunk_EJMCTUJP.killSettleMs}}function tellStart(claim,progress,child){if(progress.
 state.started_at!==null)return;const lost=(0,import_chunk_IYTRN2OE.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{environment_names_lost:lost}:
-{}};progress.step("started","started",fields,{started_at:(0,import_chunk_RWGAL3I4.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
-const{generation,self,spec}=claim;if(generation===1)return progress.step("claimed","claimed",{worker:self.pid});const key=(0,import_chunk_7O3BSNKY.readKey)();const isChanged=!isClaimed&&
-key!==void 0&&(0,import_chunk_7O3BSNKY.environmentDigest)(key)!==spec.environment.digest;const message="the worker was lost before the start, and its replacemen\
+{}};progress.step("started","started",fields,{started_at:(0,import_chunk_AGT5YIXR.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
+const{generation,self,spec}=claim;if(generation===1)return progress.step("claimed","claimed",{worker:self.pid});const key=(0,import_chunk_BQYHQL4Q.readKey)();const isChanged=!isClaimed&&
+key!==void 0&&(0,import_chunk_BQYHQL4Q.environmentDigest)(key)!==spec.environment.digest;const message="the worker was lost before the start, and its replacemen\
 t has another environment than the launcher had";const warnings=isChanged?[...progress.state.warnings,{code:"environment_changed",message}]:progress.state.warnings;
 if(claim.isReplacementTold)return progress.step("claimed","claimed",{worker:self.pid},{warnings});progress.step("claimed","worker_replaced",{worker:self.pid,generation,
 baseline_reset:true},{warnings})}
 
 },
-"./wait-32SOJSOF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_44TTJNGR=load("./chunk-44TTJNGR.js");var import_chunk_F4TQWJPW=load(
-"./chunk-F4TQWJPW.js");var import_chunk_ZFTOPIWG=load("./chunk-ZFTOPIWG.js");var import_chunk_3X3YP6EN=load("./chunk-3X3YP6EN.js");var import_chunk_P3OLAHQ2=load(
-"./chunk-P3OLAHQ2.js");var import_chunk_P6OE2BFE=load("./chunk-P6OE2BFE.js");var import_chunk_UK5DXVLM=load("./chunk-UK5DXVLM.js");var import_chunk_MNJKB4J2=load(
-"./chunk-MNJKB4J2.js");var import_chunk_DZLMPSRN=load("./chunk-DZLMPSRN.js");var import_chunk_2WNRBPZU=load("./chunk-2WNRBPZU.js");var import_chunk_CWCHVFYK=load(
-"./chunk-CWCHVFYK.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
-"./chunk-VBLPR7QA.js");var import_chunk_YVQKCMEV=load("./chunk-YVQKCMEV.js");var import_chunk_PED7CQPN=load("./chunk-PED7CQPN.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_BDAQJTVO=load("./chunk-BDAQJTVO.js");var import_chunk_46KN6FS2=load(
-"./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_RQEIXYJF=load("./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load(
-"./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
+"./wait-UIKZ6CAW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_SUJIKSKU=load("./chunk-SUJIKSKU.js");var import_chunk_T7YZSOZM=load(
+"./chunk-T7YZSOZM.js");var import_chunk_WBCUXYMD=load("./chunk-WBCUXYMD.js");var import_chunk_725MTEBX=load("./chunk-725MTEBX.js");var import_chunk_UN3RQ53O=load(
+"./chunk-UN3RQ53O.js");var import_chunk_6LCHWUBR=load("./chunk-6LCHWUBR.js");var import_chunk_OY3VQ5YK=load("./chunk-OY3VQ5YK.js");var import_chunk_MNJKB4J2=load(
+"./chunk-MNJKB4J2.js");var import_chunk_EGOXSH4I=load("./chunk-EGOXSH4I.js");var import_chunk_DPIDY5KO=load("./chunk-DPIDY5KO.js");var import_chunk_BHXFTYW4=load(
+"./chunk-BHXFTYW4.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
+"./chunk-VBLPR7QA.js");var import_chunk_XXPBZJD6=load("./chunk-XXPBZJD6.js");var import_chunk_L6TBPGCE=load("./chunk-L6TBPGCE.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_GHNSTYBP=load("./chunk-GHNSTYBP.js");var import_chunk_46KN6FS2=load(
+"./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load(
+"./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load(
 "./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load("./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_LQ7UQP2V=load(
 "./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load(
-"./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load(
+"./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load(
 "./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function parseCursors(texts,ids,root){const cursors=new Map;for(const text of texts){
@@ -4175,12 +4175,12 @@ after-seq 12"],async run(context,input){const root=context.root(input);(0,import
 import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");const until=(0,import_chunk_ILRLY4JU.parseUntil)(input.text("until")??"terminal");const owner=input.
 text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const ids=input.words.length>0?[...new Set(input.words.map(word=>(0,import_chunk_HCKID2IT.findJob)(
 root,word)))]:liveOrLatest(context,root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}return(0,import_chunk_ZFTOPIWG.waitAndTell)(context,root,ids,
+usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}return(0,import_chunk_WBCUXYMD.waitAndTell)(context,root,ids,
 {mode:input.has("any")?"any":"all",until,cursors:parseCursors(input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.
 duration("timeout"),heartbeatMs:input.duration("heartbeat")??null,isJson:input.has("json"),isEndAsked:input.has("until")})}};function liveOrLatest(context,root,owner,isMany){
-const whose=(0,import_chunk_44TTJNGR.whoseJobs)(root.folder,owner);const isOurs=id=>{const spec=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(
+const whose=(0,import_chunk_SUJIKSKU.whoseJobs)(root.folder,owner);const isOurs=id=>{const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(
 root.folder,id));return owner===null||spec.kind==="ok"&&whose(spec.value)==="own"};const live=isMany?(0,import_chunk_HCKID2IT.listActive)(root.folder).filter(id=>(0,
-import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id).folder)&&isOurs(id)):[];if(live.length>0)return live;const newest=(0,import_chunk_F4TQWJPW.
+import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id).folder)&&isOurs(id)):[];if(live.length>0)return live;const newest=(0,import_chunk_T7YZSOZM.
 requireNewest)(root,owner,"a job to wait for");if(newest.live.length>1&&newest.live.includes(newest.id)){const aside=newest.isPastTimer?" (timers aside)":"";context.
 tell(`waiting for ${newest.id}, the newest of ${newest.live.length} live jobs${aside}`)}return[newest.id]}
 
@@ -4189,15 +4189,15 @@ tell(`waiting for ${newest.id}, the newest of ${newest.live.length} live jobs${a
 */}
 function rareText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./agent-liveness-BSISCME6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchLiveness:()=>watchLiveness});module.exports=stdin_exports;var import_chunk_JS2YHOLG=load("./chunk-JS2YHOLG.js");
-var import_chunk_MZWSYKEP=load("./chunk-MZWSYKEP.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");
+"./agent-liveness-BNXDITKQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchLiveness:()=>watchLiveness});module.exports=stdin_exports;var import_chunk_72AD3UOA=load("./chunk-72AD3UOA.js");
+var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");
 var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");
 var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");
 var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");
-var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");
-var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");
-var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
+var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");
+var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");
+var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
 var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var import_node_fs=require("node:fs");var freshLiveness={kind:"w\
@@ -4211,8 +4211,8 @@ word!==before.word;if(isOther)memory.word=word;return{note:{word,reason:(0,impor
 at},memory,isNews:isOther||wakes,isAttention:cause!==null||word==="unknown"&&memory.told.length>0,fingerprint:cause,wakes}}function judgeWorking(before,seen){const count=before.
 kind==="working"?before.count+1:1;return{note:{word:"working",reason:(0,import_chunk_LXK2ZILE.excerpt)(workWords(seen),reasonBytes),observations:count,at:seen.at},
 memory:{...freshLiveness,count},isNews:before.word!=="working",isAttention:false,fingerprint:null,wakes:false}}function kindOf(seen){const{activity,ownCpuMs,hasCommit}=seen;
-if(activity.hasOutput||hasCommit||(0,import_chunk_JS2YHOLG.isBusy)(ownCpuMs,activity.spanMs))return"working";if(seen.jobs>0||isAtWork(seen))return"waiting";if(activity.
-cpuMs===null)return"unmeasured";return activity.descendants>0?"waiting":"dead"}function isAtWork({activity,jobs}){return jobs>0||(0,import_chunk_JS2YHOLG.isBusy)(
+if(activity.hasOutput||hasCommit||(0,import_chunk_72AD3UOA.isBusy)(ownCpuMs,activity.spanMs))return"working";if(seen.jobs>0||isAtWork(seen))return"waiting";if(activity.
+cpuMs===null)return"unmeasured";return activity.descendants>0?"waiting":"dead"}function isAtWork({activity,jobs}){return jobs>0||(0,import_chunk_72AD3UOA.isBusy)(
 activity.cpuMs,activity.spanMs)}function wordOf(kind){if(kind==="dead")return"dead_wait";return kind==="waiting"?"waiting":"unknown"}function causeOf(word,{asleepMs},{
 everyMs,bytes}){if(word==="dead_wait")return`dead_wait@${bytes}`;const longMs=import_chunk_EJMCTUJP.sleepingShare*import_chunk_EJMCTUJP.livenessObservations*everyMs;
 return word==="waiting"&&asleepMs>=longMs?`asleep@${bytes}`:null}function reasonOf(word,kind,{stillMs,asleepMs,count},seen,isCause){const{activity,standing,isStopped,
@@ -4220,16 +4220,16 @@ jobs}=seen;const stopped=isStopped?"; the agent is stopped (SIGSTOP?)":"";const 
  no output, no CPU of its own and no new commit`;if(kind==="unmeasured")return`${nothing.replace(", no CPU of its own","")}; CPU time cannot be told here${stopped}`;
 if(word==="dead_wait"){const asleep=standing>0?` (but ${standing} process${standing===1?"":"es"} that began with it, asleep)`:"";return`dead_wait: ${nothing}, a\
 nd nothing that it started is left${asleep}${stopped}`}if(word==="waiting"){if(jobs>0)return`${nothing}; it waits for ${jobs} job${jobs===1?"":"s"} of its own${stopped}`;
-const what=(0,import_chunk_JS2YHOLG.countDescendants)(activity.descendants);if(isCause)return`no observable change: ${nothing}, and ${what} of its own asleep fo\
+const what=(0,import_chunk_72AD3UOA.countDescendants)(activity.descendants);if(isCause)return`no observable change: ${nothing}, and ${what} of its own asleep fo\
 r ${(0,import_chunk_UNGYPAP3.formatDuration)(asleepMs)}${stopped}`;return`${nothing}; it waits for ${isAtWork(seen)?`what it started, which works (${cpuWords(activity)}\
 )`:`${what}, asleep`}${stopped}`}return`${nothing}; ${count===0?"nobody looked for a while":"one observation is not enough"}${stopped}`}function workWords({activity,
-ownCpuMs,hasCommit}){const parts=[...activity.hasOutput?[`${(0,import_chunk_TFEMYLSK.formatSize)(activity.outputBytes)} of output`]:[],...(0,import_chunk_JS2YHOLG.
+ownCpuMs,hasCommit}){const parts=[...activity.hasOutput?[`${(0,import_chunk_TFEMYLSK.formatSize)(activity.outputBytes)} of output`]:[],...(0,import_chunk_72AD3UOA.
 isBusy)(ownCpuMs,activity.spanMs)?[`${(0,import_chunk_UNGYPAP3.formatDuration)(ownCpuMs??0)} of CPU`]:[],...hasCommit?["a new commit"]:[]];return`${parts.join("\
 , ")} within ${(0,import_chunk_UNGYPAP3.formatDuration)(activity.spanMs)}`}function cpuWords({cpuMs,spanMs}){return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs??
-0)} of CPU within ${(0,import_chunk_UNGYPAP3.formatDuration)(spanMs)}`}async function jobsAtWork(root,owner){const key=(0,import_chunk_7O3BSNKY.readKey)();let count=0;
-for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const read=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(read.kind!==
-"ok"||read.value.owner!==owner||!await(0,import_chunk_7O3BSNKY.isGenuine)(read.value,key))continue;if(["supervised","unseen","armed"].includes((0,import_chunk_BRMQUMV6.
-conditionOf)((0,import_chunk_BRMQUMV6.inspect)(root,id))))count+=1}return count}var headBytes=4096;var lookMs=5e3;function headFolder(folder){const root=(0,import_chunk_G4YWOPCR.
+0)} of CPU within ${(0,import_chunk_UNGYPAP3.formatDuration)(spanMs)}`}async function jobsAtWork(root,owner){const key=(0,import_chunk_BQYHQL4Q.readKey)();let count=0;
+for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const read=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(read.kind!==
+"ok"||read.value.owner!==owner||!await(0,import_chunk_BQYHQL4Q.isGenuine)(read.value,key))continue;if(["supervised","unseen","armed"].includes((0,import_chunk_LKVCNF5P.
+conditionOf)((0,import_chunk_LKVCNF5P.inspect)(root,id))))count+=1}return count}var headBytes=4096;var lookMs=5e3;function headFolder(folder){const root=(0,import_chunk_G4YWOPCR.
 findWorktree)(folder);if(root===void 0)return void 0;const dotGit=import_node_path.default.join(root,".git");if((0,import_chunk_S7M4UBSY.isFolder)(dotGit))return dotGit;
 const named=/^gitdir: (.+)$/m.exec((0,import_chunk_PGEWSQPR.readText)(dotGit,headBytes)??"")?.[1]?.trim();return named===void 0||named===""?void 0:import_node_path.
 default.resolve(root,named)}async function headStamp(gitFolder){const head=import_node_path.default.join(gitFolder,"HEAD");const[itself,log]=await Promise.all([
@@ -4244,18 +4244,18 @@ const folder=`/proc/${pid}/fd`;try{return new Set((0,import_node_fs.readdirSync)
 try{return/^socket:\[(\d+)\]$/.exec((0,import_node_fs.readlinkSync)(link))?.[1]}catch{return void 0}}function establishedIn(table){try{return(0,import_node_fs.readFileSync)(
 table,"latin1").split("\n").slice(1).flatMap(line=>{const cells=line.trim().split(/\s+/);return cells[3]===established&&cells[9]?[cells[9]]:[]})}catch{return[]}}
 var AgentTree=class{tree;child;counted=null;ownCpuMs=0;standing=0;isStopped=false;living=[];constructor(tree,child){this.tree=tree;this.child=child}look(){const rows=(0,
-import_chunk_JS2YHOLG.ownRows)(this.tree);const living=rows.filter(row=>!(0,import_chunk_DFAVRAQR.isDeadState)(row.state));const own=living.filter(row=>this.isOwn(
+import_chunk_72AD3UOA.ownRows)(this.tree);const living=rows.filter(row=>!(0,import_chunk_33P23ATF.isDeadState)(row.state));const own=living.filter(row=>this.isOwn(
 row));this.count(own);const isChild=({pid})=>pid===this.child?.pid;this.standing=own.filter(row=>!isChild(row)).length;this.isStopped=own.some(row=>isChild(row)&&
-/^[Tt]/.test(row.state));this.living=living.map(({pid})=>pid);return{cpu:(0,import_chunk_JS2YHOLG.cpuOf)(rows),descendants:living.length-own.length}}take(){const{
-ownCpuMs,standing,isStopped}=this;this.ownCpuMs=0;return{ownCpuMs:import_chunk_DFAVRAQR.hasCpu?ownCpuMs:null,standing,isStopped}}pids(){return this.living}isOwn({
-pid,start}){if(!this.child)return false;if(pid===this.child.pid)return true;return(Number(start)-Number(this.child.start_token))*import_chunk_DFAVRAQR.tickMs<=import_chunk_EJMCTUJP.
-standingStartMs}count(own){const{counted}=this;const now=new Map(own.map(row=>[`${row.pid} ${row.start}`,row.cpu*import_chunk_DFAVRAQR.tickMs]));if(counted)for(const[
+/^[Tt]/.test(row.state));this.living=living.map(({pid})=>pid);return{cpu:(0,import_chunk_72AD3UOA.cpuOf)(rows),descendants:living.length-own.length}}take(){const{
+ownCpuMs,standing,isStopped}=this;this.ownCpuMs=0;return{ownCpuMs:import_chunk_33P23ATF.hasCpu?ownCpuMs:null,standing,isStopped}}pids(){return this.living}isOwn({
+pid,start}){if(!this.child)return false;if(pid===this.child.pid)return true;return(Number(start)-Number(this.child.start_token))*import_chunk_33P23ATF.tickMs<=import_chunk_EJMCTUJP.
+standingStartMs}count(own){const{counted}=this;const now=new Map(own.map(row=>[`${row.pid} ${row.start}`,row.cpu*import_chunk_33P23ATF.tickMs]));if(counted)for(const[
 who,cpuMs]of now)this.ownCpuMs+=Math.max(0,cpuMs-(counted.get(who)??0));this.counted=now}};var sum=({stdout,stderr})=>stdout+stderr;function watchLiveness(claim,progress,child){
 const{spec,paths,root}=claim;const everyMs=Math.max(1,Math.floor((spec.quiet_ms??import_chunk_EJMCTUJP.limits.quiet.default)/import_chunk_EJMCTUJP.livenessObservations));
-const tree=new AgentTree((0,import_chunk_MZWSYKEP.treeOf)(spec,paths,{worker:claim.self,...child}),child.child);const gitFolder=headFolder(spec.cwd);const onError=error=>(0,
-import_chunk_JS2YHOLG.noteTrouble)(paths,error);const sizes=()=>({stdout:(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.
+const tree=new AgentTree((0,import_chunk_UMDWJBGZ.treeOf)(spec,paths,{worker:claim.self,...child}),child.child);const gitFolder=headFolder(spec.cwd);const onError=error=>(0,
+import_chunk_72AD3UOA.noteTrouble)(paths,error);const sizes=()=>({stdout:(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.
 factsOf)(paths.error)?.size??0});let memory=freshLiveness;let stamp;let isStopped=false;let isLooking=false;let disarm=()=>void 0;const begunMs=(0,import_chunk_CL3BCQKO.
-monotonicMs)();const sampler=new import_chunk_JS2YHOLG.Sampler({clock:{monotonicMs:import_chunk_CL3BCQKO.monotonicMs,at:import_chunk_CL3BCQKO.atMonotonic,iso:import_chunk_CL3BCQKO.
+monotonicMs)();const sampler=new import_chunk_72AD3UOA.Sampler({clock:{monotonicMs:import_chunk_CL3BCQKO.monotonicMs,at:import_chunk_CL3BCQKO.atMonotonic,iso:import_chunk_CL3BCQKO.
 isoNow},everyMs:Math.min(import_chunk_EJMCTUJP.limits.sample.default,Math.max(1,Math.floor(everyMs/2))),look:async()=>({usage:tree.look(),...sizes(),results:new Map,
 log:void 0}),fromMs:begunMs,baseline:null,onSample:({hasOutput})=>{if(hasOutput&&memory.told.length>0)void observe()},onError});const observe=async()=>{if(isLooking||
 isStopped)return;isLooking=true;try{const activity=await sampler.take();const hasCommit=await isOtherHead();const isStill=!activity.hasOutput&&!hasCommit;const jobs=isStill?
@@ -4283,35 +4283,35 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_2MKRHZHT=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-XNUYASLT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_I7WPBYYD=load("./chunk-I7WPBYYD.js");var import_chunk_TPJJJJFU=load(
-"./chunk-TPJJJJFU.js");var import_chunk_VKDEVSVP=load("./chunk-VKDEVSVP.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_SGIQY37E=load(
-"./chunk-SGIQY37E.js");var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XQGZI6LA=load(
-"./chunk-XQGZI6LA.js");var import_chunk_PP5OZ2CJ=load("./chunk-PP5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_HR3GXE3S=load(
+"./ask-JGAHNIX2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_P5QTN6V5=load("./chunk-P5QTN6V5.js");var import_chunk_TOTZQBYB=load(
+"./chunk-TOTZQBYB.js");var import_chunk_VFI653DH=load("./chunk-VFI653DH.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_YAZQO6OJ=load(
+"./chunk-YAZQO6OJ.js");var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2PXQFJL2=load(
+"./chunk-2PXQFJL2.js");var import_chunk_3QTR6XZL=load("./chunk-3QTR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_YV5B4WGT=load("./chunk-YV5B4WGT.js");var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_HJQCBZHV=load(
-"./chunk-HJQCBZHV.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_XFZXI6HM=load(
+"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_VHICJDU6=load(
+"./chunk-VHICJDU6.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_XFZXI6HM=load(
 "./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_I7WPBYYD.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_P5QTN6V5.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
 },
-"./attach-7MJN2XJ6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>import_chunk_3HYUGBKQ.attachWorker});module.exports=stdin_exports;var import_chunk_3HYUGBKQ=load("\
-./chunk-3HYUGBKQ.js");var import_chunk_HJQCBZHV=load("./chunk-HJQCBZHV.js");var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_AMHAGSSW=load(
-"./chunk-AMHAGSSW.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./attach-FTY2OMT6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>import_chunk_TCDI56O5.attachWorker});module.exports=stdin_exports;var import_chunk_TCDI56O5=load("\
+./chunk-TCDI56O5.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_CERYPMTY=load(
+"./chunk-CERYPMTY.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
@@ -4326,107 +4326,71 @@ module.exports=stdin_exports;var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js
 "./chunk-JSBRDJBE.js");
 
 },
-"./chunk-2ORCUMLA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>handbackEvent,handbackWarnings:()=>handbackWarnings,withHandback:()=>withHandback});module.exports=
-stdin_exports;var import_chunk_LJOEAGEC=load("./chunk-LJOEAGEC.js");var import_chunk_ZVVKMGTS=load("./chunk-ZVVKMGTS.js");var import_chunk_4XKVO363=load("./chun\
-k-4XKVO363.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_EJMCTUJP=load("./ch\
-unk-EJMCTUJP.js");async function withHandback(job,ending){const{paths,spec}=job;const read=(0,import_chunk_EAYLE45X.readState)(paths);const state=read.kind==="o\
-k"?read.value:void 0;if(!spec.handback||state&&(0,import_chunk_BRMQUMV6.isEnded)(state))return ending;const look=new import_chunk_LJOEAGEC.HandbackLook(spec.handback,
-paths);const late={news:[],trouble:"it gives no answer"};const{news,trouble}=await(0,import_chunk_ZVVKMGTS.inTime)(look.look(true),import_chunk_EJMCTUJP.pathLookMs,
-late);if(news.length>0){const journal=(0,import_chunk_4XKVO363.openJournal)(paths,spec);for(const one of news)journal.append("handback",handbackEvent(one))}const warnings=handbackWarnings(
-ending.warnings??state?.warnings??spec.warnings??[],look,trouble);return{...ending,warnings,handback:look.standing}}function handbackEvent(news){return{...news,
-wake:["handback"]}}function handbackWarnings(known,look,trouble){const{dir,newest}=look.standing;const lost=`the hand-back folder ${dir} cannot be looked into: ${trouble}\
-; what is put there wakes nobody`;const many=`so many files were handed back that those after ${newest} are not told; they lie in ${dir}`;const warnings=[...trouble===
-null?[]:[{code:"handback_unseen",message:lost}],...look.isFull?[{code:"handback_many",message:many}]:[]];const isKnown=({code})=>known.some(one=>one.code===code);
-return[...known,...warnings.filter(one=>!isKnown(one))]}
-
-},
-"./chunk-2QAYORF5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding,waitForThem:()=>waitForThem});module.exports=stdin_exports;
-var import_chunk_OM5WHWRF=load("./chunk-OM5WHWRF.js");var import_chunk_YVQKCMEV=load("./chunk-YVQKCMEV.js");var import_chunk_RQEIXYJF=load("./chunk-RQEIXYJF.js");
-var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");
-var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");function lateOf(fired,view){if(fired.wake!=="termina\
-l")return lateEvent(fired,view);const replaced=replacedBy(view);if(replaced!==null)return{kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,
-import_chunk_RQEIXYJF.collectedBy)(view);if(collected)return{kind:"duplicate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.
-timer&&view.state.state==="done"?lateTimer(view):null}function lateEvent(fired,view){if((0,import_chunk_BRMQUMV6.isEnded)(view.state))return{kind:"late",words:`\
-its job has ended since (${view.state.state}); ${fired.wake==="handback"?"what it left is to be read with its end":"go by the end, not by this"}`};const told=(0,
-import_chunk_RQEIXYJF.lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a \
-wait has told it already (event ${newest}); another wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(
-owner)}`:"";const ms=(0,import_chunk_EAYLE45X.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)}\
- ago`;return`read by ${by==="wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;
-const why=(0,import_chunk_EAYLE45X.readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_EAYLE45X.
-instantOf)(view.spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.
-endedMs>due);if(guarded.length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.
-formatAge)(due-(last.endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){
-if(!view.spec?.timer||(0,import_chunk_BRMQUMV6.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.
-length>0&&guarded.every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_EAYLE45X.instantOf)(timer.state.created_at)??0;const found=[];
-for(const id of(0,import_chunk_HCKID2IT.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_VQZH6OHM.
-jobPaths)(timer.root,id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_EAYLE45X.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.
-owner??null))continue;const state=(0,import_chunk_EAYLE45X.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_BRMQUMV6.isEnded)(state.value);const endedMs=isOver?
-(0,import_chunk_EAYLE45X.instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_EAYLE45X.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=
-armed))found.push({id,endedMs})}return found}var guardedJobs=2*import_chunk_EJMCTUJP.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(text).replace(/\s+/g," ").trim(),60)}var nothing={newestMs:null,startedBy:null,isBelow:false,handbackSeq:null};function outstanding(view,known,option){
-const{newestMs,...others}={...nothing,...known};const condition=(0,import_chunk_BRMQUMV6.conditionOf)(view);const health=(0,import_chunk_HXUZIOM6.healthOf)(view,
-condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_EAYLE45X.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-newestMs),queue:(0,import_chunk_HXUZIOM6.
-queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(view,health),isAwaited:isHeld(view),...others};return{
-...facts,next:isIdle?import_chunk_AYL4EYJC.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({root,id}){try{return(0,import_chunk_YVQKCMEV.
-readWaiters)(root,id).some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||(0,import_chunk_BRMQUMV6.isEnded)(state))return null;
-if(spec.timer)return Math.max(0,((0,import_chunk_EAYLE45X.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.
-round((0,import_chunk_BRMQUMV6.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.isFinite(left)?Math.max(0,left):null}function workerWord(view){
-if((0,import_chunk_HXUZIOM6.findStopped)(view)?.cause==="worker_stopped")return"stopped";const{worker}=view.seen;if(worker==="alive")return"alive";if(worker==="\
-unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{health}){const{
-spec,state}=view;const ran=(0,import_chunk_EAYLE45X.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const past=(0,import_chunk_OM5WHWRF.
-pastExpectation)(view);if(past!==null)return past;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.
-deadline_ms;return used<import_chunk_EJMCTUJP.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{
-view,condition,health,late}=one;if(condition==="damaged")return import_chunk_AYL4EYJC.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_at\
-tention"&&one.worker!=="stopped")return waitFor([one],[view.id],option);const needsLook=health.health==="attention"||late!==null||one.isAwaited||one.isBelow;return needsLook?
-import_chunk_AYL4EYJC.nextCommands.observe(view.id,option):waitFor([one],[view.id],option)}function waitForThem(open,owner,option){const free=open.filter(({isAwaited,
-isBelow,condition,late,view})=>!isAwaited&&!isBelow&&condition!=="damaged"&&!(view.spec?.timer&&late!==null));if(free.length<2)return null;const ids=free.map(({
-view})=>view.id);const which=ids.length<=import_chunk_EJMCTUJP.wakePage.ids?ids:owner===null?[]:["--owner",owner];return waitFor(free,[...which,"--any"],option)}
-function waitFor(jobs,words,option){const agents=jobs.filter(({view})=>view.spec?.handback);const until=agents.length>0?["--until","handback"]:[];const after=agents.
-flatMap(({view,handbackSeq})=>handbackSeq===null?[]:["--after-seq",jobs.length>1?`${view.id}:${handbackSeq}`:String(handbackSeq)]);return(0,import_chunk_AYL4EYJC.
-nextCommand)(option,"wait",...words,...until,...after,"--timeout","10m")}
-
-},
-"./chunk-2YWIXDFE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimPath:()=>claimPath,claimSeen:()=>claimSeen,claimText:()=>claimText,makeRoom:()=>makeRoom});module.exports=stdin_exports;
-var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
-var claimBytes=200;function claimSeen({paths,spec},name){const folder=(0,import_chunk_S7M4UBSY.factsOf)(paths.notices);if(!folder)return"none";if(folder.kind!==
-"folder")return"odd";const file=claimPath(paths,name);switch((0,import_chunk_S7M4UBSY.factsOf)(file)?.kind){case void 0:return"none";case"folder":return spec.sealed_notices?
-"odd":"told";case"file":return isSealed(spec,name,file)?"told":"odd";default:return"odd"}}function claimText({spec},name,word){const seal=sealOf(spec,name,word);
-return seal===void 0?void 0:`${word} ${seal}
-`}function claimPath(paths,name){return`${paths.notices}/${name}`}function makeRoom(job,name){const{paths}=job;const folder=(0,import_chunk_S7M4UBSY.factsOf)(paths.
-notices);if(folder&&folder.kind!=="folder")(0,import_chunk_PGEWSQPR.moveAside)(paths.notices);(0,import_chunk_PGEWSQPR.createFolder)(paths.notices);if(claimSeen(
-job,name)==="odd")(0,import_chunk_PGEWSQPR.moveAside)(claimPath(paths,name))}function isSealed(spec,name,file){const[word="",seal=""]=((0,import_chunk_PGEWSQPR.
-readText)(file,claimBytes)??"").trim().split(" ");const expected=sealOf(spec,name,word);return expected===void 0||(0,import_chunk_7O3BSNKY.sameMac)(expected,seal)}
-function sealOf({id},name,word){try{const key=(0,import_chunk_7O3BSNKY.readKey)();return key===void 0?void 0:(0,import_chunk_7O3BSNKY.macOfShort)({what:"notice",
-id,name,word},key)}catch{return void 0}}
-
-},
-"./chunk-3HYUGBKQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>attachWorker});module.exports=stdin_exports;var import_chunk_HJQCBZHV=load("./chunk-HJQCBZHV.js");
-var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_AMHAGSSW=load("./chunk-AMHAGSSW.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");
-var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function attachWorker(view,isDue){if(!await(0,
-import_chunk_AMHAGSSW.mayAct)(view))return;try{await(0,import_chunk_DW356W3Z.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_BRMQUMV6.inspect)(view.
-root,view.id);if(isDue(now))await attach(now)})}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code!=="busy")throw error}}async function attach(view){
-if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_EJMCTUJP.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
-import_chunk_EJMCTUJP.promptReplacements-1));const facts=(0,import_chunk_S7M4UBSY.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.
-modifiedMs<pause)return;if(view.launch)((0,import_chunk_7O3BSNKY.findEngine)(view.spec.engine)??import_chunk_7O3BSNKY.defaultEngine).signal(view.launch.worker,"\
-SIGKILL");await(0,import_chunk_HJQCBZHV.startWorker)(view.root,view.spec,view,generation)}
-
-},
-"./chunk-3KQGMYNP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
-resolve().then(()=>load("./file-55R5OZ6G.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-C27R4JB2.js"))).dir,pid:async()=>(await Promise.
-resolve().then(()=>load("./pid-KSEEHYAF.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-ROVQYF4O.js"))).job,git:async()=>(await Promise.resolve().
-then(()=>load("./git-NDS2OUNL.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-NMDUNQC2.js"))).cmd,http:async()=>(await Promise.resolve().then(
-()=>load("./http-O7AUAE5L.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-2F7HD7MX.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
-"./ci-HK4FTQKD.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-XJYS4LEA.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
-eview-VAWLZ6RK.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
+"./chunk-3Q5EDEQC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
+module.exports=stdin_exports;var import_chunk_SUJIKSKU=load("./chunk-SUJIKSKU.js");var import_chunk_I6UUDSJG=load("./chunk-I6UUDSJG.js");var import_chunk_XXPBZJD6=load(
+"./chunk-XXPBZJD6.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_CERYPMTY=load(
+"./chunk-CERYPMTY.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_XXPBZJD6.
+readWaiters)(view.root,view.id)}catch(error){unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(
+view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
+spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"\
+its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_NPTCIQ7G.findStopped)(view)?.cause==="worker_st\
+opped")return"its worker is stopped";return await(0,import_chunk_CERYPMTY.isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=[
+"worker_gone","end_unstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_LKVCNF5P.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,
+import_chunk_NPTCIQ7G.monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&
+seen.cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const active=(0,import_chunk_HCKID2IT.listActive)(root);const seen=await lookForLive(root,
+active,owner);await addFinished(seen,new Set(active),asker(root,owner));seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){
+const seen={jobs:[],timers:[],uncollected:[],isMore:false,below:0,unreadable:[]};const who=asker(root,owner);for(const id of active){if(isOver())break;await addLive(
+seen,id,who)}seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}function asker(root,owner){return{root,owner,whose:(0,import_chunk_SUJIKSKU.whoseJobs)(
+root,owner)}}async function addLive(seen,id,{root,owner,whose}){const view=lookAt(root,id);if(!view)return;const{spec}=view;const relation=spec?whose(spec):"own";
+if(relation!=="own"&&!await(0,import_chunk_CERYPMTY.isForged)(view)){if(relation==="below"&&!(0,import_chunk_LKVCNF5P.isEnded)(view.state))seen.below+=1;return}
+if((0,import_chunk_LKVCNF5P.isEnded)(view.state)&&view.damage===null){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}
+const reason=await faultOf(view);if(reason!==null||!spec){seen.unreadable.push({id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&
+(0,import_chunk_LKVCNF5P.conditionOf)(view)==="over";if(isDue)return addUncollected(seen,view);const deliveries=await deliveriesOf(view);const window=owner??spec.
+owner;const job={view,owner:spec.owner,window,deliveries,trouble:troubleOf(view,deliveries.waiters)};(spec.timer?seen.timers:seen.jobs).push(job)}async function faultOf(view){
+if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_CERYPMTY.isForged)(view)?"spec.json is not t\
+he one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))return void 0;
+try{return(0,import_chunk_LKVCNF5P.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;
+throw error}}async function addFinished(seen,active,who){const{root}=who;const others=(0,import_chunk_HCKID2IT.listJobs)(root).filter(id=>!active.has(id));for(const[
+at,id]of others.entries()){if(at>=import_chunk_EJMCTUJP.idleScan||seen.uncollected.length>=import_chunk_EJMCTUJP.uncollectedShown){seen.isMore=true;return}const paths=(0,
+import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_ZGBECAX4.readState)(paths);if(state.
+kind!=="ok"||!(0,import_chunk_LKVCNF5P.isEnded)(state.value)){await addLive(seen,id,who);continue}if(!isOfAsker(id,who))continue;const view=lookAt(root,id);if(view)
+addUncollected(seen,view)}}function isOfAsker(id,{root,owner,whose}){const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));
+return spec.kind==="ok"?whose(spec.value)==="own":owner===null}function addUncollected(seen,view){if(view.state.state==="canceled")return;if(seen.uncollected.length<
+import_chunk_EJMCTUJP.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.parse(view.spec?.timer?.due_at??"")||0}
+async function judgeIdle(root,owner,option){return judgeSeen(await lookForIdle(root,owner),owner,option)}function judgeSeen(seen,owner,option){const windows=[...new Set(
+[...seen.jobs,...seen.timers].map(one=>one.window))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.jobs.flatMap(({view})=>judged.
+flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(timer=>timer.view===view)));
+const{uncollected,isMore,below,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),...{jobs,timers,uncollected,
+isMore,below,unreadable},orphans:orphansOf([...seen.jobs,...seen.timers]),next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.missing.
+length>0}function judgeWindow(seen,window,option){const timers=seen.timers.filter(timer=>timer.window===window);const jobs=seen.jobs.filter(job=>job.window===window);
+const held=timers.find(isDelivered);const kept=held??timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(timer,{isKept:timer===
+kept,isAlone:jobs.length===0},option))}}function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);const missing=[];if(!isDelivered(
+job))missing.push("delivery");if(!backstop)missing.push("backstop");if(needsHandback(job)&&!job.deliveries.waiters.some(hearsHandback))missing.push("handback");
+if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,late:(0,import_chunk_I6UUDSJG.pastExpectation)(job.view),...commandsFor(job,missing,
+option)}}function isDelivered({deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function needsHandback({view,deliveries}){return Boolean(
+view.spec?.handback)&&deliveries.notifier===null}function hearsHandback({until}){return until.includes("handback")}function orphansOf(live){const alone=live.filter(
+({deliveries})=>deliveries.notifier===null&&deliveries.waiters.every(({isOrphan})=>isOrphan));return new Set(alone.flatMap(({deliveries})=>deliveries.waiters.map(
+({identity})=>identity.pid))).size}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,leftMs})=>leftMs===null?[]:[{by:"wait",pid:identity.
+pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{by:"timer",pid:null,id:view.id,leftMs:Math.max(0,
+dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;const isHeld=isDelivered(timer);const isFault=!isKept||
+isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_AYL4EYJC.nextCommand)(option,"wait",view.id,"--timeout",patienceFor(timer));return{...timer,isDelivered:isHeld,
+isExtra:!isKept,isFault,next:isKept?armed:import_chunk_AYL4EYJC.nextCommands.cancel(view.id,option)}}function commandsFor(job,missing,option){const{view,deliveries,
+trouble}=job;const isOpen=isForWait(missing);const next=isOpen?(0,import_chunk_AYL4EYJC.nextCommand)(option,"wait",view.id,...causesFor([job]),"--timeout",patienceFor(
+job)):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(trouble.cause);if(!missing.includes("attention")||isMended)
+return{next,mend:null};return{next,mend:(0,import_chunk_NPTCIQ7G.continueCommand)(view)??import_chunk_AYL4EYJC.nextCommands.doctor(view.id,option)}}function isForWait(missing){
+return missing.some(one=>one!=="attention")}function causesFor(jobs){const asking=jobs.filter(needsHandback);if(asking.length===0)return[];const cursors=asking.
+flatMap(({view})=>{const seq=(0,import_chunk_ZLR6Q5AO.heardSeq)(view.paths,"handback");if(seq===null)return[];return["--after-seq",jobs.length>1?`${view.id}:${seq}`:
+String(seq)]});return["--until","handback",...cursors]}function patienceMs({view}){const{spec,turn}=view;if(!spec)return import_chunk_EJMCTUJP.idleWaitMs;if(spec.
+timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_EJMCTUJP.idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_LKVCNF5P.boundOf)(spec,turn)-
+(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_EJMCTUJP.idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_EJMCTUJP.idleGraceMs)}function patienceFor(...jobs){
+const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1,Math.ceil(longest/step))*
+step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>isForWait(missing)),...timers.filter(({isFault,isExtra})=>isFault&&
+!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?open.map(({view})=>view.id):owner===null?[]:["--owner",owner];return(0,import_chunk_AYL4EYJC.
+nextCommand)(option,"wait",...which,"--any",...causesFor(open),"--timeout",patienceFor(...open))}
 
 },
 "./chunk-46KDHTB3.js": function (module, exports) {
@@ -4446,12 +4410,12 @@ if(!place.isOnce)return;throw(0,import_chunk_NVPF5LEY.usageError)("cannot take -
 stead")}
 
 },
-"./chunk-5X5Y7LNR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{sealVerdict:()=>sealVerdict,storedVerdict:()=>storedVerdict});module.exports=stdin_exports;var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");async function sealVerdict(id,end,note){try{const key=(0,import_chunk_7O3BSNKY.readKey)();
-if(key===void 0)return null;return await(0,import_chunk_7O3BSNKY.macOfAnswer)({what:"verdict",id,end:JSON.stringify(end),note:JSON.stringify(note)},key)}catch{return null}}
+"./chunk-6PFZRDLE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{sealVerdict:()=>sealVerdict,storedVerdict:()=>storedVerdict});module.exports=stdin_exports;var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");async function sealVerdict(id,end,note){try{const key=(0,import_chunk_BQYHQL4Q.readKey)();
+if(key===void 0)return null;return await(0,import_chunk_BQYHQL4Q.macOfAnswer)({what:"verdict",id,end:JSON.stringify(end),note:JSON.stringify(note)},key)}catch{return null}}
 async function storedVerdict(paths,id){const read=(0,import_chunk_PGEWSQPR.readJson)(paths.cursor);if(read.kind!=="ok")return void 0;const{end,note,seal}=read.value;
-if(!end||!note||typeof seal!=="string")return void 0;const expected=await sealVerdict(id,end,note);return expected!==null&&(0,import_chunk_7O3BSNKY.sameMac)(expected,
+if(!end||!note||typeof seal!=="string")return void 0;const expected=await sealVerdict(id,end,note);return expected!==null&&(0,import_chunk_BQYHQL4Q.sameMac)(expected,
 seal)?{end,note}:void 0}
 
 },
@@ -4465,89 +4429,24 @@ true}}function hookReply(event,text){return event==="Stop"?{systemMessage:text}:
 return{systemMessage:`job-companion: the hook could not look at the jobs: ${reason}`}}
 
 },
-"./chunk-AMHAGSSW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>isForged,isOurs:()=>isOurs,mayAct:()=>mayAct});module.exports=stdin_exports;var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_S7M4UBSY=load(
+"./chunk-B572QHY7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
+resolve().then(()=>load("./file-55R5OZ6G.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-C27R4JB2.js"))).dir,pid:async()=>(await Promise.
+resolve().then(()=>load("./pid-KU3OASKO.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-ROVQYF4O.js"))).job,git:async()=>(await Promise.resolve().
+then(()=>load("./git-NDS2OUNL.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-NMDUNQC2.js"))).cmd,http:async()=>(await Promise.resolve().then(
+()=>load("./http-O7AUAE5L.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-2F7HD7MX.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
+"./ci-HK4FTQKD.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-XJYS4LEA.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
+eview-VAWLZ6RK.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
+
+},
+"./chunk-CERYPMTY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>isForged,isOurs:()=>isOurs,mayAct:()=>mayAct});module.exports=stdin_exports;var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");async function mayAct(view){if(!view.spec||!(0,import_chunk_S7M4UBSY.isWritable)(view.paths.folder))return false;if(view.spec.timer)return isOurs(
-view);const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??view.spec.launcher.pid_ns;const isHere=namespace===(0,import_chunk_DFAVRAQR.pidNamespace)()||
-view.isOtherBoot;if(!isHere&&(0,import_chunk_BRMQUMV6.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
-(0,import_chunk_7O3BSNKY.isGenuine)(spec,knownKey())}async function isForged({spec}){const key=knownKey();if(!spec||key===void 0&&!spec.timer)return false;return!await(0,
-import_chunk_7O3BSNKY.isGenuine)(spec,key)}function knownKey(){try{return(0,import_chunk_7O3BSNKY.readKey)()}catch{return void 0}}
-
-},
-"./chunk-ATF222LP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
-module.exports=stdin_exports;var import_chunk_44TTJNGR=load("./chunk-44TTJNGR.js");var import_chunk_OM5WHWRF=load("./chunk-OM5WHWRF.js");var import_chunk_YVQKCMEV=load(
-"./chunk-YVQKCMEV.js");var import_chunk_RQEIXYJF=load("./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_AMHAGSSW=load(
-"./chunk-AMHAGSSW.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function deliveriesOf(view){let[all,unread]=[[],null];try{all=(0,import_chunk_YVQKCMEV.
-readWaiters)(view.root,view.id)}catch(error){unread=error instanceof Error?error.message:String(error)}const notifierFault=view.spec?.notify?await faultOfNotifier(
-view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
-spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread}}async function faultOfNotifier(view){if(view.seen.worker==="unknown")return"\
-its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_HXUZIOM6.findStopped)(view)?.cause==="worker_st\
-opped")return"its worker is stopped";return await(0,import_chunk_AMHAGSSW.isOurs)(view)?null:"its record is not the one that was written at launch"}var mendedByWait=[
-"worker_gone","end_unstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_BRMQUMV6.conditionOf)(view);const seen=view.spec?.timer?void 0:(0,
-import_chunk_HXUZIOM6.monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&
-seen.cause!=="checkpoint_missing"}}async function lookForIdle(root,owner){const active=(0,import_chunk_HCKID2IT.listActive)(root);const seen=await lookForLive(root,
-active,owner);await addFinished(seen,new Set(active),asker(root,owner));seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){
-const seen={jobs:[],timers:[],uncollected:[],isMore:false,below:0,unreadable:[]};const who=asker(root,owner);for(const id of active){if(isOver())break;await addLive(
-seen,id,who)}seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}function asker(root,owner){return{root,owner,whose:(0,import_chunk_44TTJNGR.whoseJobs)(
-root,owner)}}async function addLive(seen,id,{root,owner,whose}){const view=lookAt(root,id);if(!view)return;const{spec}=view;const relation=spec?whose(spec):"own";
-if(relation!=="own"&&!await(0,import_chunk_AMHAGSSW.isForged)(view)){if(relation==="below"&&!(0,import_chunk_BRMQUMV6.isEnded)(view.state))seen.below+=1;return}
-if((0,import_chunk_BRMQUMV6.isEnded)(view.state)&&view.damage===null){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}
-const reason=await faultOf(view);if(reason!==null||!spec){seen.unreadable.push({id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&
-(0,import_chunk_BRMQUMV6.conditionOf)(view)==="over";if(isDue)return addUncollected(seen,view);const deliveries=await deliveriesOf(view);const window=owner??spec.
-owner;const job={view,owner:spec.owner,window,deliveries,trouble:troubleOf(view,deliveries.waiters)};(spec.timer?seen.timers:seen.jobs).push(job)}async function faultOf(view){
-if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_AMHAGSSW.isForged)(view)?"spec.json is not t\
-he one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))return void 0;
-try{return(0,import_chunk_BRMQUMV6.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;
-throw error}}async function addFinished(seen,active,who){const{root}=who;const others=(0,import_chunk_HCKID2IT.listJobs)(root).filter(id=>!active.has(id));for(const[
-at,id]of others.entries()){if(at>=import_chunk_EJMCTUJP.idleScan||seen.uncollected.length>=import_chunk_EJMCTUJP.uncollectedShown){seen.isMore=true;return}const paths=(0,
-import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_EAYLE45X.readState)(paths);if(state.
-kind!=="ok"||!(0,import_chunk_BRMQUMV6.isEnded)(state.value)){await addLive(seen,id,who);continue}if(!isOfAsker(id,who))continue;const view=lookAt(root,id);if(view)
-addUncollected(seen,view)}}function isOfAsker(id,{root,owner,whose}){const spec=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));
-return spec.kind==="ok"?whose(spec.value)==="own":owner===null}function addUncollected(seen,view){if(view.state.state==="canceled")return;if(seen.uncollected.length<
-import_chunk_EJMCTUJP.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.parse(view.spec?.timer?.due_at??"")||0}
-async function judgeIdle(root,owner,option){return judgeSeen(await lookForIdle(root,owner),owner,option)}function judgeSeen(seen,owner,option){const windows=[...new Set(
-[...seen.jobs,...seen.timers].map(one=>one.window))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.jobs.flatMap(({view})=>judged.
-flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(timer=>timer.view===view)));
-const{uncollected,isMore,below,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),...{jobs,timers,uncollected,
-isMore,below,unreadable},orphans:orphansOf([...seen.jobs,...seen.timers]),next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.missing.
-length>0}function judgeWindow(seen,window,option){const timers=seen.timers.filter(timer=>timer.window===window);const jobs=seen.jobs.filter(job=>job.window===window);
-const held=timers.find(isDelivered);const kept=held??timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(timer,{isKept:timer===
-kept,isAlone:jobs.length===0},option))}}function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);const missing=[];if(!isDelivered(
-job))missing.push("delivery");if(!backstop)missing.push("backstop");if(needsHandback(job)&&!job.deliveries.waiters.some(hearsHandback))missing.push("handback");
-if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,late:(0,import_chunk_OM5WHWRF.pastExpectation)(job.view),...commandsFor(job,missing,
-option)}}function isDelivered({deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function needsHandback({view,deliveries}){return Boolean(
-view.spec?.handback)&&deliveries.notifier===null}function hearsHandback({until}){return until.includes("handback")}function orphansOf(live){const alone=live.filter(
-({deliveries})=>deliveries.notifier===null&&deliveries.waiters.every(({isOrphan})=>isOrphan));return new Set(alone.flatMap(({deliveries})=>deliveries.waiters.map(
-({identity})=>identity.pid))).size}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,leftMs})=>leftMs===null?[]:[{by:"wait",pid:identity.
-pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{by:"timer",pid:null,id:view.id,leftMs:Math.max(0,
-dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;const isHeld=isDelivered(timer);const isFault=!isKept||
-isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_AYL4EYJC.nextCommand)(option,"wait",view.id,"--timeout",patienceFor(timer));return{...timer,isDelivered:isHeld,
-isExtra:!isKept,isFault,next:isKept?armed:import_chunk_AYL4EYJC.nextCommands.cancel(view.id,option)}}function commandsFor(job,missing,option){const{view,deliveries,
-trouble}=job;const isOpen=isForWait(missing);const next=isOpen?(0,import_chunk_AYL4EYJC.nextCommand)(option,"wait",view.id,...causesFor([job]),"--timeout",patienceFor(
-job)):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==null&&mendedByWait.includes(trouble.cause);if(!missing.includes("attention")||isMended)
-return{next,mend:null};return{next,mend:(0,import_chunk_HXUZIOM6.continueCommand)(view)??import_chunk_AYL4EYJC.nextCommands.doctor(view.id,option)}}function isForWait(missing){
-return missing.some(one=>one!=="attention")}function causesFor(jobs){const asking=jobs.filter(needsHandback);if(asking.length===0)return[];const cursors=asking.
-flatMap(({view})=>{const seq=(0,import_chunk_RQEIXYJF.heardSeq)(view.paths,"handback");if(seq===null)return[];return["--after-seq",jobs.length>1?`${view.id}:${seq}`:
-String(seq)]});return["--until","handback",...cursors]}function patienceMs({view}){const{spec,turn}=view;if(!spec)return import_chunk_EJMCTUJP.idleWaitMs;if(spec.
-timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_EJMCTUJP.idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_BRMQUMV6.boundOf)(spec,turn)-
-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_EJMCTUJP.idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_EJMCTUJP.idleGraceMs)}function patienceFor(...jobs){
-const longest=Math.max(...jobs.map(patienceMs));const step=longest>12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1,Math.ceil(longest/step))*
-step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){const open=[...jobs.filter(({missing})=>isForWait(missing)),...timers.filter(({isFault,isExtra})=>isFault&&
-!isExtra)];if(open.length<2)return null;const which=open.length<=mostIds?open.map(({view})=>view.id):owner===null?[]:["--owner",owner];return(0,import_chunk_AYL4EYJC.
-nextCommand)(option,"wait",...which,"--any",...causesFor(open),"--timeout",patienceFor(...open))}
-
-},
-"./chunk-DBXNRVOI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_P3LXINW5=load("./chunk-P3LXINW5.js");
-var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_P3LXINW5.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_P3LXINW5.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_EAYLE45X.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+view);const namespace=view.worker?.worker.pid_ns??view.launch?.worker.pid_ns??view.spec.launcher.pid_ns;const isHere=namespace===(0,import_chunk_33P23ATF.pidNamespace)()||
+view.isOtherBoot;if(!isHere&&(0,import_chunk_LKVCNF5P.conditionOf)(view)!=="lost")return false;return isOurs(view)}async function isOurs({spec}){return spec!==null&&
+(0,import_chunk_BQYHQL4Q.isGenuine)(spec,knownKey())}async function isForged({spec}){const key=knownKey();if(!spec||key===void 0&&!spec.timer)return false;return!await(0,
+import_chunk_BQYHQL4Q.isGenuine)(spec,key)}function knownKey(){try{return(0,import_chunk_BQYHQL4Q.readKey)()}catch{return void 0}}
 
 },
 "./chunk-EO724FJI.js": function (module, exports) {
@@ -4683,24 +4582,34 @@ const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":").filter(Boo
 map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_S7M4UBSY.exists)??null}
 
 },
-"./chunk-I7WPBYYD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_TPJJJJFU=load("./chunk-TPJJJJFU.js");
-var import_chunk_SGIQY37E=load("./chunk-SGIQY37E.js");var import_chunk_XQGZI6LA=load("./chunk-XQGZI6LA.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");
-var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_BXZ3EG3J.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_BXZ3EG3J.writerOptions,...import_chunk_BXZ3EG3J.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_TPJJJJFU.taskOf)(context,input);const words=(0,import_chunk_XQGZI6LA.onceWords)(id,input,
-(0,import_chunk_XQGZI6LA.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_XQGZI6LA.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_SGIQY37E.folderOf)(context,input);const staff=(0,import_chunk_TPJJJJFU.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_TPJJJJFU.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+"./chunk-HK4FN3RB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>handbackEvent,handbackWarnings:()=>handbackWarnings,withHandback:()=>withHandback});module.exports=
+stdin_exports;var import_chunk_LJOEAGEC=load("./chunk-LJOEAGEC.js");var import_chunk_ZVVKMGTS=load("./chunk-ZVVKMGTS.js");var import_chunk_4XKVO363=load("./chun\
+k-4XKVO363.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EJMCTUJP=load("./ch\
+unk-EJMCTUJP.js");async function withHandback(job,ending){const{paths,spec}=job;const read=(0,import_chunk_ZGBECAX4.readState)(paths);const state=read.kind==="o\
+k"?read.value:void 0;if(!spec.handback||state&&(0,import_chunk_LKVCNF5P.isEnded)(state))return ending;const look=new import_chunk_LJOEAGEC.HandbackLook(spec.handback,
+paths);const late={news:[],trouble:"it gives no answer"};const{news,trouble}=await(0,import_chunk_ZVVKMGTS.inTime)(look.look(true),import_chunk_EJMCTUJP.pathLookMs,
+late);if(news.length>0){const journal=(0,import_chunk_4XKVO363.openJournal)(paths,spec);for(const one of news)journal.append("handback",handbackEvent(one))}const warnings=handbackWarnings(
+ending.warnings??state?.warnings??spec.warnings??[],look,trouble);return{...ending,warnings,handback:look.standing}}function handbackEvent(news){return{...news,
+wake:["handback"]}}function handbackWarnings(known,look,trouble){const{dir,newest}=look.standing;const lost=`the hand-back folder ${dir} cannot be looked into: ${trouble}\
+; what is put there wakes nobody`;const many=`so many files were handed back that those after ${newest} are not told; they lie in ${dir}`;const warnings=[...trouble===
+null?[]:[{code:"handback_unseen",message:lost}],...look.isFull?[{code:"handback_many",message:many}]:[]];const isKnown=({code})=>known.some(one=>one.code===code);
+return[...known,...warnings.filter(one=>!isKnown(one))]}
 
 },
-"./chunk-IWPQGRYE.js": function (module, exports) {
+"./chunk-I6UUDSJG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pastExpectation:()=>pastExpectation});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3\
+.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQ\
+KO.js");function pastExpectation({spec,state}){const ran=(0,import_chunk_ZGBECAX4.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const expected=spec?.
+run?.expect_ms;if(ran===null||typeof expected!=="number"||ran<=expected||(0,import_chunk_LKVCNF5P.isEnded)(state))return null;return`expected to take ${(0,import_chunk_UNGYPAP3.
+formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(whole(ran))}`}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
+
+},
+"./chunk-JCCLDAQN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});module.exports=
-stdin_exports;var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_BRMQUMV6=load("./chun\
-k-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_EJMCTUJP=load("./ch\
-unk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./\
+stdin_exports;var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_LKVCNF5P=load("./chun\
+k-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EJMCTUJP=load("./ch\
+unk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./\
 chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("\
 ./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set}}function poolOf(spec){if(spec.kind==="timer")return null;
 return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,import_chunk_HCKID2IT.
@@ -4710,19 +4619,52 @@ id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;
 const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){
 const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const condition=workerOf(paths)==="alive"?unlooked:look(root,id);return condition!==void 0&&takesPlace(condition,
 memory,paths,id)?[{id,condition}]:[]}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,
-import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_7O3BSNKY.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
-function look(root,id){try{const view=(0,import_chunk_BRMQUMV6.inspect)(root,id);return(0,import_chunk_BRMQUMV6.isEnded)(view.state)?void 0:(0,import_chunk_BRMQUMV6.
+import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_BQYHQL4Q.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}
+function look(root,id){try{const view=(0,import_chunk_LKVCNF5P.inspect)(root,id);return(0,import_chunk_LKVCNF5P.isEnded)(view.state)?void 0:(0,import_chunk_LKVCNF5P.
 conditionOf)(view)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){
-if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_B4HBQMDR.isSettleable)(condition)||!memory.
-unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_EAYLE45X.
-readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_7O3BSNKY.isGenuine)(read.value,(0,import_chunk_7O3BSNKY.readKey)());const its=isOurs?
-poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_7O3BSNKY.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[
-(0,import_chunk_EAYLE45X.readWorker)(paths),(0,import_chunk_EAYLE45X.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_DFAVRAQR.livenessOf)(read.value.
+if(condition==="damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_R5T6KAYY.isSettleable)(condition)||!memory.
+unsettled.has(id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_ZGBECAX4.
+readSpec)(paths);if(read.kind!=="ok")return false;const isOurs=await(0,import_chunk_BQYHQL4Q.isGenuine)(read.value,(0,import_chunk_BQYHQL4Q.readKey)());const its=isOurs?
+poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_BQYHQL4Q.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[
+(0,import_chunk_ZGBECAX4.readWorker)(paths),(0,import_chunk_ZGBECAX4.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_33P23ATF.livenessOf)(read.value.
 worker):"dead");return["alive","unknown"].find(one=>seen.includes(one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(
 paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);if(last&&(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs<=
 import_chunk_EJMCTUJP.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.silent.
 set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_EJMCTUJP.leaseMs}function forgetGone(memory,active){const there=new Set(active);
 for(const known of[memory.members,memory.silent,memory.unsettled])for(const id of known.keys())if(!there.has(id))known.delete(id)}
+
+},
+"./chunk-JZXVDZYX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
+requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_4XLIOFC2=load(
+"./chunk-4XLIOFC2.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
+const read=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
+"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
+if(await(0,import_chunk_BQYHQL4Q.isGenuine)(spec,(0,import_chunk_BQYHQL4Q.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
+t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
+const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,spec.id);const state=(0,import_chunk_ZGBECAX4.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_LKVCNF5P.
+isEnded)(state.value)&&!(0,import_chunk_4XLIOFC2.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
+if((0,import_chunk_S7M4UBSY.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
+ or start the task afresh: ${import_chunk_AYL4EYJC.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
+const backend=(0,import_chunk_XFZXI6HM.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
+return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
+cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_AYL4EYJC.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
+for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_ZGBECAX4.readSpec)(
+paths),(0,import_chunk_ZGBECAX4.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
+id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
+value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
+return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
+
+},
+"./chunk-KPFKMUGE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_PQLADSLK=load("./chunk-PQLADSLK.js");
+var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_PQLADSLK.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_PQLADSLK.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_ZGBECAX4.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
 
 },
 "./chunk-LJOEAGEC.js": function (module, exports) {
@@ -4762,80 +4704,6 @@ retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}
 "missing"}function sizeText(facts){return facts?(0,import_chunk_TFEMYLSK.formatSize)(facts.size):"not there"}
 
 },
-"./chunk-N3TRYWIJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
-requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_4XLIOFC2=load(
-"./chunk-4XLIOFC2.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
-const read=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
-"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
-if(await(0,import_chunk_7O3BSNKY.isGenuine)(spec,(0,import_chunk_7O3BSNKY.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
-t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
-const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,spec.id);const state=(0,import_chunk_EAYLE45X.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_BRMQUMV6.
-isEnded)(state.value)&&!(0,import_chunk_4XLIOFC2.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
-if((0,import_chunk_S7M4UBSY.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
- or start the task afresh: ${import_chunk_AYL4EYJC.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
-const backend=(0,import_chunk_XFZXI6HM.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
-return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
-cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_AYL4EYJC.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
-for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_EAYLE45X.readSpec)(
-paths),(0,import_chunk_EAYLE45X.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
-id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
-value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
-return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
-
-},
-"./chunk-NNIF4KUX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_DW356W3Z=load("./chun\
-k-DW356W3Z.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./ch\
-unk-7O3BSNKY.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./\
-chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_VQZH6OHM.rootPaths)(question.root).shared,`${(0,
-import_chunk_7O3BSNKY.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_EJMCTUJP.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_EJMCTUJP.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_DW356W3Z.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_VQZH6OHM.rootPaths)(root).shared;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,
-import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_7O3BSNKY.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_EJMCTUJP.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_7O3BSNKY.sameMac)(await(0,import_chunk_7O3BSNKY.macOfAnswer)(rest,userKey),mac)?
-stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_PGEWSQPR.readText)(file,2*import_chunk_EJMCTUJP.sharedBytes)??
-"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_EJMCTUJP.sharedBytes||value.holdMs===0)(0,import_chunk_PGEWSQPR.removeFile)(file);else(0,import_chunk_PGEWSQPR.writeJson)(file,{...answer,mac:await(0,
-import_chunk_7O3BSNKY.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_EJMCTUJP.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-YEX54QUL.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_EJMCTUJP.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_BRMQUMV6.isEnded)(view.state))view=await(mayAttach?import_chunk_B4HBQMDR.refreshAttached:import_chunk_B4HBQMDR.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_BRMQUMV6.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_BRMQUMV6.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_VQZH6OHM.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_EJMCTUJP.
-toolGraceMs+import_chunk_EJMCTUJP.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
-
-},
 "./chunk-O2Y6NJYZ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{checkProgram:()=>checkProgram,policyBytes:()=>policyBytes,policyFault:()=>policyFault,readSettings:()=>readSettings,
 requirePolicy:()=>requirePolicy,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_XFZXI6HM=load(".\
@@ -4863,12 +4731,17 @@ return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are t
 tf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
 
 },
-"./chunk-OM5WHWRF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pastExpectation:()=>pastExpectation});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3\
-.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQ\
-KO.js");function pastExpectation({spec,state}){const ran=(0,import_chunk_EAYLE45X.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const expected=spec?.
-run?.expect_ms;if(ran===null||typeof expected!=="number"||ran<=expected||(0,import_chunk_BRMQUMV6.isEnded)(state))return null;return`expected to take ${(0,import_chunk_UNGYPAP3.
-formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(whole(ran))}`}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
+"./chunk-P5QTN6V5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_TOTZQBYB=load("./chunk-TOTZQBYB.js");
+var import_chunk_YAZQO6OJ=load("./chunk-YAZQO6OJ.js");var import_chunk_2PXQFJL2=load("./chunk-2PXQFJL2.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");
+var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_BXZ3EG3J.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_BXZ3EG3J.writerOptions,...import_chunk_BXZ3EG3J.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_TOTZQBYB.taskOf)(context,input);const words=(0,import_chunk_2PXQFJL2.onceWords)(id,input,
+(0,import_chunk_2PXQFJL2.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_2PXQFJL2.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_YAZQO6OJ.folderOf)(context,input);const staff=(0,import_chunk_TOTZQBYB.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_TOTZQBYB.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-PRXIW46S.js": function (module, exports) {
@@ -5002,11 +4875,24 @@ const words2=["pr","checks",String(number),"--repo",repo,"--json","name,state,bu
 "answer")return/no (?:checks|commit)/i.test(answer.message)?[]:answer;return rowsOf(answer.value)?.map(readCheck)??unexpected("gh pr checks gave no list")}
 
 },
-"./chunk-TPJJJJFU.js": function (module, exports) {
+"./chunk-TCDI56O5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>attachWorker});module.exports=stdin_exports;var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");
+var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_CERYPMTY=load("./chunk-CERYPMTY.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");
+var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function attachWorker(view,isDue){if(!await(0,
+import_chunk_CERYPMTY.mayAct)(view))return;try{await(0,import_chunk_65MQFBXZ.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_LKVCNF5P.inspect)(view.
+root,view.id);if(isDue(now))await attach(now)})}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code!=="busy")throw error}}async function attach(view){
+if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_EJMCTUJP.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
+import_chunk_EJMCTUJP.promptReplacements-1));const facts=(0,import_chunk_S7M4UBSY.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.
+modifiedMs<pause)return;if(view.launch)((0,import_chunk_BQYHQL4Q.findEngine)(view.spec.engine)??import_chunk_BQYHQL4Q.defaultEngine).signal(view.launch.worker,"\
+SIGKILL");await(0,import_chunk_VHICJDU6.startWorker)(view.root,view.spec,view,generation)}
+
+},
+"./chunk-TOTZQBYB.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_VKDEVSVP=load("./chunk-VKDEVSVP.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_PP5OZ2CJ=load("./chun\
-k-PP5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_YV5B4WGT=load("./chunk-YV5B4WGT.js");var import_chunk_QMDLQ4SE=load("./ch\
-unk-QMDLQ4SE.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./\
+stdin_exports;var import_chunk_VFI653DH=load("./chunk-VFI653DH.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_3QTR6XZL=load("./chun\
+k-3QTR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_YV5B4WGT=load("./chunk-YV5B4WGT.js");var import_chunk_DGNA5353=load("./ch\
+unk-DGNA5353.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./\
 chunk-AYL4EYJC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
 ./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
 async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
@@ -5022,41 +4908,56 @@ promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(r
 FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
 rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
 try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_PP5OZ2CJ.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_3QTR6XZL.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
 worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
-import_chunk_PP5OZ2CJ.launchWords)(input,job.earlier),notify:await(0,import_chunk_PP5OZ2CJ.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??
+import_chunk_3QTR6XZL.launchWords)(input,job.earlier),notify:await(0,import_chunk_3QTR6XZL.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??
 input.durationOrDefault("timeout"),killGraceMs:import_chunk_EJMCTUJP.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EJMCTUJP.limits.maxOutput.default,
 firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration(
-"quiet-after")??null,onStall:job.onStall??(0,import_chunk_PP5OZ2CJ.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.
-plan.dir,baseline:{}}:null,warnings:[...(0,import_chunk_VKDEVSVP.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
-false,credentials:(0,import_chunk_XFZXI6HM.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_QMDLQ4SE.settleLost)(root.folder);const admit=async()=>{
+"quiet-after")??null,onStall:job.onStall??(0,import_chunk_3QTR6XZL.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.
+plan.dir,baseline:{}}:null,warnings:[...(0,import_chunk_VFI653DH.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
+false,credentials:(0,import_chunk_XFZXI6HM.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_DGNA5353.settleLost)(root.folder);const admit=async()=>{
 const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_JMHLCJV2.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+take()}:admitted};const launched=await(0,import_chunk_KOAN4Y4H.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
 import_chunk_O2Y6NJYZ.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_AYL4EYJC.nextCommands.
 waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
-await tellDirty(context,job.cwd);return(0,import_chunk_PP5OZ2CJ.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+await tellDirty(context,job.cwd);return(0,import_chunk_3QTR6XZL.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
 const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
-undoHandback}=await Promise.resolve().then(()=>load("./handback-G2PGKGZV.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+undoHandback}=await Promise.resolve().then(()=>load("./handback-T2MXFDYP.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
 cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
 root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-RTAQEFXT.js"));
 const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
 tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
  --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
-resume!==null)(0,import_chunk_VKDEVSVP.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
-import_chunk_QMDLQ4SE.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_QMDLQ4SE.neighbourWarning)(id,(0,import_chunk_QMDLQ4SE.
-modeOf)(root.folder,id))),told:id=>(0,import_chunk_QMDLQ4SE.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_VKDEVSVP.
+resume!==null)(0,import_chunk_VFI653DH.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_DGNA5353.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_DGNA5353.neighbourWarning)(id,(0,import_chunk_DGNA5353.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_DGNA5353.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_VFI653DH.
 makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
 if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_YV5B4WGT.requireBase)(words.cwd,base);return part}
 function askedProfile(input){return input.text("profile")}
 
 },
-"./chunk-VKDEVSVP.js": function (module, exports) {
+"./chunk-TPTEIZ34.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimPath:()=>claimPath,claimSeen:()=>claimSeen,claimText:()=>claimText,makeRoom:()=>makeRoom});module.exports=stdin_exports;
+var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
+var claimBytes=200;function claimSeen({paths,spec},name){const folder=(0,import_chunk_S7M4UBSY.factsOf)(paths.notices);if(!folder)return"none";if(folder.kind!==
+"folder")return"odd";const file=claimPath(paths,name);switch((0,import_chunk_S7M4UBSY.factsOf)(file)?.kind){case void 0:return"none";case"folder":return spec.sealed_notices?
+"odd":"told";case"file":return isSealed(spec,name,file)?"told":"odd";default:return"odd"}}function claimText({spec},name,word){const seal=sealOf(spec,name,word);
+return seal===void 0?void 0:`${word} ${seal}
+`}function claimPath(paths,name){return`${paths.notices}/${name}`}function makeRoom(job,name){const{paths}=job;const folder=(0,import_chunk_S7M4UBSY.factsOf)(paths.
+notices);if(folder&&folder.kind!=="folder")(0,import_chunk_PGEWSQPR.moveAside)(paths.notices);(0,import_chunk_PGEWSQPR.createFolder)(paths.notices);if(claimSeen(
+job,name)==="odd")(0,import_chunk_PGEWSQPR.moveAside)(claimPath(paths,name))}function isSealed(spec,name,file){const[word="",seal=""]=((0,import_chunk_PGEWSQPR.
+readText)(file,claimBytes)??"").trim().split(" ");const expected=sealOf(spec,name,word);return expected===void 0||(0,import_chunk_BQYHQL4Q.sameMac)(expected,seal)}
+function sealOf({id},name,word){try{const key=(0,import_chunk_BQYHQL4Q.readKey)();return key===void 0?void 0:(0,import_chunk_BQYHQL4Q.macOfShort)({what:"notice",
+id,name,word},key)}catch{return void 0}}
+
+},
+"./chunk-VFI653DH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
 narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
 module.exports=stdin_exports;var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");var import_chunk_7U2475D5=load(
-"./chunk-7U2475D5.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-7U2475D5.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_VQZH6OHM.rootPaths)(root).
 config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
@@ -5102,9 +5003,9 @@ id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(co
 const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)
 return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_IYTRN2OE.
 variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_HCKID2IT.listActive)(folder)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(folder,id);const spec=(0,import_chunk_EAYLE45X.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_EAYLE45X.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_QMDLQ4SE.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+const{folder,option}=root;for(const id of(0,import_chunk_HCKID2IT.listActive)(folder)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(folder,id);const spec=(0,import_chunk_ZGBECAX4.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_ZGBECAX4.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_DGNA5353.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
 FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_AYL4EYJC.nextCommands.wait(id,option))}}
 
 },
@@ -5355,6 +5256,105 @@ answer.value);if(!rows)return(0,import_chunk_SGMQGZH5.unexpected)("gh run list g
 row=>(0,import_chunk_SGMQGZH5.readRun)(row)??[])}})}
 
 },
+"./chunk-YIWUFBJB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
+OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_65MQFBXZ=load("./chun\
+k-65MQFBXZ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./ch\
+unk-BQYHQL4Q.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./\
+chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_VQZH6OHM.rootPaths)(question.root).shared,`${(0,
+import_chunk_BQYHQL4Q.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_EJMCTUJP.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_EJMCTUJP.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_65MQFBXZ.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_VQZH6OHM.rootPaths)(root).shared;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,
+import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_BQYHQL4Q.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_EJMCTUJP.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_BQYHQL4Q.sameMac)(await(0,import_chunk_BQYHQL4Q.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_PGEWSQPR.readText)(file,2*import_chunk_EJMCTUJP.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_EJMCTUJP.sharedBytes||value.holdMs===0)(0,import_chunk_PGEWSQPR.removeFile)(file);else(0,import_chunk_PGEWSQPR.writeJson)(file,{...answer,mac:await(0,
+import_chunk_BQYHQL4Q.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_EJMCTUJP.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-YEX54QUL.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_EJMCTUJP.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_LKVCNF5P.isEnded)(view.state))view=await(mayAttach?import_chunk_R5T6KAYY.refreshAttached:import_chunk_R5T6KAYY.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_LKVCNF5P.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_LKVCNF5P.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_VQZH6OHM.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_EJMCTUJP.
+toolGraceMs+import_chunk_EJMCTUJP.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+
+},
+"./chunk-YXUOUTAW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding,waitForThem:()=>waitForThem});module.exports=stdin_exports;
+var import_chunk_I6UUDSJG=load("./chunk-I6UUDSJG.js");var import_chunk_XXPBZJD6=load("./chunk-XXPBZJD6.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");
+var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");
+var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");function lateOf(fired,view){if(fired.wake!=="termina\
+l")return lateEvent(fired,view);const replaced=replacedBy(view);if(replaced!==null)return{kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,
+import_chunk_ZLR6Q5AO.collectedBy)(view);if(collected)return{kind:"duplicate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.
+timer&&view.state.state==="done"?lateTimer(view):null}function lateEvent(fired,view){if((0,import_chunk_LKVCNF5P.isEnded)(view.state))return{kind:"late",words:`\
+its job has ended since (${view.state.state}); ${fired.wake==="handback"?"what it left is to be read with its end":"go by the end, not by this"}`};const told=(0,
+import_chunk_ZLR6Q5AO.lastCollectedSeq)(view);const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a \
+wait has told it already (event ${newest}); another wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(
+owner)}`:"";const ms=(0,import_chunk_ZGBECAX4.instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)}\
+ ago`;return`read by ${by==="wait"||by==="result"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;
+const why=(0,import_chunk_ZGBECAX4.readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_ZGBECAX4.
+instantOf)(view.spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.
+endedMs>due);if(guarded.length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.
+formatAge)(due-(last.endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){
+if(!view.spec?.timer||(0,import_chunk_LKVCNF5P.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.
+length>0&&guarded.every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_ZGBECAX4.instantOf)(timer.state.created_at)??0;const found=[];
+for(const id of(0,import_chunk_HCKID2IT.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_VQZH6OHM.
+jobPaths)(timer.root,id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_ZGBECAX4.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.
+owner??null))continue;const state=(0,import_chunk_ZGBECAX4.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_LKVCNF5P.isEnded)(state.value);const endedMs=isOver?
+(0,import_chunk_ZGBECAX4.instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_ZGBECAX4.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=
+armed))found.push({id,endedMs})}return found}var guardedJobs=2*import_chunk_EJMCTUJP.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(text).replace(/\s+/g," ").trim(),60)}var nothing={newestMs:null,startedBy:null,isBelow:false,handbackSeq:null};function outstanding(view,known,option){
+const{newestMs,...others}={...nothing,...known};const condition=(0,import_chunk_LKVCNF5P.conditionOf)(view);const health=(0,import_chunk_NPTCIQ7G.healthOf)(view,
+condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_ZGBECAX4.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-newestMs),queue:(0,import_chunk_NPTCIQ7G.
+queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(view,health),isAwaited:isHeld(view),...others};return{
+...facts,next:isIdle?import_chunk_AYL4EYJC.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld({root,id}){try{return(0,import_chunk_XXPBZJD6.
+readWaiters)(root,id).some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||(0,import_chunk_LKVCNF5P.isEnded)(state))return null;
+if(spec.timer)return Math.max(0,((0,import_chunk_ZGBECAX4.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.
+round((0,import_chunk_LKVCNF5P.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.isFinite(left)?Math.max(0,left):null}function workerWord(view){
+if((0,import_chunk_NPTCIQ7G.findStopped)(view)?.cause==="worker_stopped")return"stopped";const{worker}=view.seen;if(worker==="alive")return"alive";if(worker==="\
+unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{health}){const{
+spec,state}=view;const ran=(0,import_chunk_ZGBECAX4.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const past=(0,import_chunk_I6UUDSJG.
+pastExpectation)(view);if(past!==null)return past;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.
+deadline_ms;return used<import_chunk_EJMCTUJP.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{
+view,condition,health,late}=one;if(condition==="damaged")return import_chunk_AYL4EYJC.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_at\
+tention"&&one.worker!=="stopped")return waitFor([one],[view.id],option);const needsLook=health.health==="attention"||late!==null||one.isAwaited||one.isBelow;return needsLook?
+import_chunk_AYL4EYJC.nextCommands.observe(view.id,option):waitFor([one],[view.id],option)}function waitForThem(open,owner,option){const free=open.filter(({isAwaited,
+isBelow,condition,late,view})=>!isAwaited&&!isBelow&&condition!=="damaged"&&!(view.spec?.timer&&late!==null));if(free.length<2)return null;const ids=free.map(({
+view})=>view.id);const which=ids.length<=import_chunk_EJMCTUJP.wakePage.ids?ids:owner===null?[]:["--owner",owner];return waitFor(free,[...which,"--any"],option)}
+function waitFor(jobs,words,option){const agents=jobs.filter(({view})=>view.spec?.handback);const until=agents.length>0?["--until","handback"]:[];const after=agents.
+flatMap(({view,handbackSeq})=>handbackSeq===null?[]:["--after-seq",jobs.length>1?`${view.id}:${handbackSeq}`:String(handbackSeq)]);return(0,import_chunk_AYL4EYJC.
+nextCommand)(option,"wait",...words,...until,...after,"--timeout","10m")}
+
+},
 "./chunk-ZVVKMGTS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{inTime:()=>inTime,lookIntoFolder:()=>lookIntoFolder,readUnchanged:()=>readUnchanged});module.exports=stdin_exports;
 var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_promises=require("node:fs/promises");async function lookIntoFolder(folder,isWanted,bounds){try{
@@ -5449,60 +5449,60 @@ function placeOf({pr,expression},repo){const what=pr===null?`@${/^[0-9a-f]{40}/.
 ""}${what}`}
 
 },
-"./claims-reply-WNQBQ3H5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{tellClaims:()=>tellClaims});module.exports=stdin_exports;var import_chunk_P3OLAHQ2=load("./chunk-P3OLAHQ2.js");var import_chunk_35CMASYX=load(
+"./claims-reply-PEAMJ32A.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{tellClaims:()=>tellClaims});module.exports=stdin_exports;var import_chunk_UN3RQ53O=load("./chunk-UN3RQ53O.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_D7OEUGE3=load("./chunk-D7OEUGE3.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_WDFY7HZW=load(
-"./chunk-WDFY7HZW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-WDFY7HZW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellClaims(view){const parsed=(0,
-import_chunk_P3OLAHQ2.claimsOf)(view);const own=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);if(parsed.kind==="ok")return{code:own,out:printable(parsed.
+import_chunk_UN3RQ53O.claimsOf)(view);const own=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);if(parsed.kind==="ok")return{code:own,out:printable(parsed.
 claims)};const{error}=parsed;const code=own===import_chunk_6PFAPK5K.exitCodes.done?import_chunk_6PFAPK5K.exitCodes.unsuccessful:own;return{code,out:printable({error}),
 notes:[`${view.id}: ${error.code}: ${error.message}`]}}function printable(value){const escaped=found=>`\\u${found.charCodeAt(0).toString(16).padStart(4,"0")}`;return`${JSON.
 stringify(value).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,escaped)}
 `}
 
 },
-"./clean-LD5PU6UG.js": function (module, exports) {
+"./clean-MU2N7NXI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
-"./chunk-VBLPR7QA.js");var import_chunk_YVQKCMEV=load("./chunk-YVQKCMEV.js");var import_chunk_RQEIXYJF=load("./chunk-RQEIXYJF.js");var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load(
+"./chunk-VBLPR7QA.js");var import_chunk_XXPBZJD6=load("./chunk-XXPBZJD6.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_ILRLY4JU=load(
+"./chunk-G4YWOPCR.js");var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");async function workIn(spec){if(!spec?.worktree||
-!await(0,import_chunk_7O3BSNKY.isGenuine)(spec,(0,import_chunk_7O3BSNKY.readKey)()))return void 0;const{path:folder,branch}=spec.worktree;const work=(0,import_chunk_J2QTWEKG.
+!await(0,import_chunk_BQYHQL4Q.isGenuine)(spec,(0,import_chunk_BQYHQL4Q.readKey)()))return void 0;const{path:folder,branch}=spec.worktree;const work=(0,import_chunk_J2QTWEKG.
 worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its worktree is gone, and its branch ${branch} holds ${work.commits} unmerged commit(s)\
 : merge it, or delete it with git branch -D`;if(work.uncommitted>0)return`its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;if(work.commits>
 0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,
 import_chunk_VBLPR7QA.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_S7M4UBSY.exists)(root))return void 0;try{if(!(0,import_chunk_VBLPR7QA.
 checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_HCKID2IT.listActive)(root),...(0,import_chunk_HCKID2IT.listJobs)(root)])){if(!(0,import_chunk_S7M4UBSY.
-exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_B4HBQMDR.refresh)(root,id));if(why!==void 0)return`its\
+exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_R5T6KAYY.refresh)(root,id));if(why!==void 0)return`its\
  worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
-Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_BRMQUMV6.isEnded)(
-view.state))return"it is live";if(!(0,import_chunk_RQEIXYJF.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
+Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_LKVCNF5P.isEnded)(
+view.state))return"it is live";if(!(0,import_chunk_ZLR6Q5AO.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
 void 0&&(0,import_chunk_S7M4UBSY.isFolder)(inner)?`its worktree ${inner} is still there`:void 0}async function freeWorktree(root,spec){const{worktree}=spec;if(!worktree||
-!await(0,import_chunk_7O3BSNKY.isGenuine)(spec,(0,import_chunk_7O3BSNKY.readKey)()))return void 0;if(namers(root,worktree.path).some(id=>id!==spec.id))return void 0;
+!await(0,import_chunk_BQYHQL4Q.isGenuine)(spec,(0,import_chunk_BQYHQL4Q.readKey)()))return void 0;if(namers(root,worktree.path).some(id=>id!==spec.id))return void 0;
 const why=await workIn(spec);if(why!==void 0)return why;return(0,import_chunk_J2QTWEKG.removeWorktree)(worktree)?void 0:`git refuses to remove its worktree ${worktree.
-path}`}async function worktreesOf(root,ids){const found=new Map;for(const id of ids){const spec=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(
-root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_7O3BSNKY.isGenuine)(spec.value,(0,import_chunk_7O3BSNKY.readKey)()))continue;const{path:path2,
+path}`}async function worktreesOf(root,ids){const found=new Map;for(const id of ids){const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(
+root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_BQYHQL4Q.isGenuine)(spec.value,(0,import_chunk_BQYHQL4Q.readKey)()))continue;const{path:path2,
 branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
-return(0,import_chunk_HCKID2IT.listJobs)(root).filter(id=>{const spec=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.
+return(0,import_chunk_HCKID2IT.listJobs)(root).filter(id=>{const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
-root);let finished=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const view=await(0,import_chunk_B4HBQMDR.refresh)(root,id);const why=!(0,import_chunk_BRMQUMV6.
-isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_YVQKCMEV.isAwaited)(root,id)?"somebody waits for i\
-t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_RQEIXYJF.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
-if((0,import_chunk_BRMQUMV6.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
+root);let finished=0;for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){const view=await(0,import_chunk_R5T6KAYY.refresh)(root,id);const why=!(0,import_chunk_LKVCNF5P.
+isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_XXPBZJD6.isAwaited)(root,id)?"somebody waits for i\
+t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_ZLR6Q5AO.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
+if((0,import_chunk_LKVCNF5P.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
 const isDue=ageMs>=options.olderThanMs&&finished>options.keep;const work=why===void 0&&isDue?await workIn(view.spec):void 0;if(why!==void 0||work!==void 0)plan.
 keep.push({id,why:why??work});else if(isDue)plan.remove.push(id)}plan.worktrees=await worktreesOf(root,plan.remove);return plan}async function removeJobs(root,ids){
-const[removed,kept]=[[],[]];const planned=await worktreesOf(root,ids);for(const id of ids){const spec=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.
+const[removed,kept]=[[],[]];const planned=await worktreesOf(root,ids);for(const id of ids){const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.
 jobPaths)(root,id));const why=spec.kind==="ok"?await freeWorktree(root,spec.value):void 0;if(why!==void 0)kept.push({id,why});if(why!==void 0)continue;const gone=import_node_path.
 default.join((0,import_chunk_HCKID2IT.jobsFolder)(root),`.gone-${id}`);if(!(0,import_chunk_S7M4UBSY.moveFolder)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder,
 gone))continue;(0,import_chunk_S7M4UBSY.removeTree)(gone);(0,import_chunk_S7M4UBSY.removeTree)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).marker);removed.push(
@@ -5512,7 +5512,7 @@ name=>/^\.(?:new|gone)-/.test(name)&&isOld(import_node_path.default.join(folder,
 import_chunk_S7M4UBSY.factsOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder)&&isOld((0,import_chunk_VQZH6OHM.jobPaths)(root,id).marker));return[...half.map(
 name=>import_node_path.default.join(folder,name)),...markers.map(id=>(0,import_chunk_VQZH6OHM.jobPaths)(root,id).marker)]}function isOld(target){const facts=(0,
 import_chunk_S7M4UBSY.factsOf)(target);return facts!==void 0&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs>6*import_chunk_EJMCTUJP.startLimitMs}function ancestorsOfLive(root){
-const result=new Set;const open=(0,import_chunk_HCKID2IT.listActive)(root);for(let at=open.pop();at!==void 0;at=open.pop()){const spec=(0,import_chunk_EAYLE45X.
+const result=new Set;const open=(0,import_chunk_HCKID2IT.listActive)(root);for(let at=open.pop();at!==void 0;at=open.pop()){const spec=(0,import_chunk_ZGBECAX4.
 readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,at));if(spec.kind!=="ok")continue;for(const above of[spec.value.lineage?.parent,spec.value.owner]){if(!above||
 !(0,import_chunk_V5ZZ3YHA.isId)(above)||result.has(above))continue;result.add(above);open.push(above)}}return result}var clean={name:"clean",summary:"remove old\
  job records (a dry run unless --yes)",form:"[--older-than D] [--keep N] [--yes]",words:{min:0,max:0},options:{"older-than":{kind:"duration",value:"D",range:import_chunk_EJMCTUJP.
@@ -5527,7 +5527,7 @@ root.folder,options);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exit
 keep}};const lines=[...plan.remove.map(id=>`would remove ${id}${withTree(plan.worktrees,id)}`),...plan.keep.map(one=>`keeps ${one.id}: ${one.why}`),`${plan.remove.
 length} of these jobs would be removed; do it with:`,`${(0,import_chunk_AYL4EYJC.nextCommand)(root.option,"clean",...given(input),"--yes")}`];return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:`${lines.join("\n")}
-`}}const done=await(0,import_chunk_DW356W3Z.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root.folder).lock,async()=>{const plan=await planClean(root.folder,options);
+`}}const done=await(0,import_chunk_65MQFBXZ.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root.folder).lock,async()=>{const plan=await planClean(root.folder,options);
 removeDebris(plan.debris);const{kept,...gone}=await removeJobs(root.folder,plan.remove);return{...gone,kept:[...plan.keep,...kept]}});if(input.has("json"))return{
 code:import_chunk_6PFAPK5K.exitCodes.done,json:{...none,...done}};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${[...done.removed.map(id=>`removed ${id}${withTree(
 done.worktrees,id)}`),...done.kept.filter(one=>one.why.includes("worktree")).map(one=>`keeps ${one.id}: ${one.why}`),`${done.removed.length} removed`].join("\n")}\
@@ -5574,23 +5574,23 @@ return{kind:"fault",cause:"tool_missing",message:`cannot run ${program}: ${why}`
 import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().split("\n").at(-1)?.trim();if(line)return line}return""}
 
 },
-"./conclude-asked-XG67FLBJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_6VGBR44A.concludeAsked});module.exports=stdin_exports;var import_chunk_6VGBR44A=load(
-"./chunk-6VGBR44A.js");var import_chunk_XO3NQEUS=load("./chunk-XO3NQEUS.js");var import_chunk_MZWSYKEP=load("./chunk-MZWSYKEP.js");var import_chunk_P3LXINW5=load(
-"./chunk-P3LXINW5.js");var import_chunk_RWGAL3I4=load("./chunk-RWGAL3I4.js");var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load(
+"./conclude-asked-IXFZRSGE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>import_chunk_BXL5VOGL.concludeAsked});module.exports=stdin_exports;var import_chunk_BXL5VOGL=load(
+"./chunk-BXL5VOGL.js");var import_chunk_GDDTUEMJ=load("./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_PQLADSLK=load(
+"./chunk-PQLADSLK.js");var import_chunk_AGT5YIXR=load("./chunk-AGT5YIXR.js");var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load(
 "./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load("./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_LQ7UQP2V=load(
 "./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load(
 "./chunk-4XLIOFC2.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load(
+"./chunk-TFEMYLSK.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load(
 "./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_F4LH2W72=load("./chunk-F4LH2W72.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_4XKVO363=load(
 "./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
@@ -5604,24 +5604,24 @@ exports=stdin_exports;var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");var 
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-5OWXXSQM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_N3TRYWIJ=load("./chunk-N3TRYWIJ\
-.js");var import_chunk_F4TQWJPW=load("./chunk-F4TQWJPW.js");var import_chunk_TPJJJJFU=load("./chunk-TPJJJJFU.js");var import_chunk_VKDEVSVP=load("./chunk-VKDEVS\
-VP.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_SGIQY37E=load("./chunk-SGIQY37E.js");var import_chunk_4I5NRVZX=load("./chunk-4I5N\
-RVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XQGZI6LA=load("./chunk-XQGZI6LA.js");var import_chunk_PP5OZ2CJ=load("./chunk-PP\
-5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
+"./continue-3I3C2OO4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_JZXVDZYX=load("./chunk-JZXVDZYX\
+.js");var import_chunk_T7YZSOZM=load("./chunk-T7YZSOZM.js");var import_chunk_TOTZQBYB=load("./chunk-TOTZQBYB.js");var import_chunk_VFI653DH=load("./chunk-VFI653\
+DH.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_YAZQO6OJ=load("./chunk-YAZQO6OJ.js");var import_chunk_4I5NRVZX=load("./chunk-4I5N\
+RVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2PXQFJL2=load("./chunk-2PXQFJL2.js");var import_chunk_3QTR6XZL=load("./chunk-3Q\
+TR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
 FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_YV5B4WGT=load("./chun\
 k-YV5B4WGT.js");var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./ch\
-unk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_HJQCBZHV=load("./chunk-HJQCBZHV.js");var import_chunk_E4Q33Z52=load("./\
-chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("\
+unk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_E4Q33Z52=load("./\
+chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("\
 ./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
+"./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
 "./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var continueCommand={name:"co\
@@ -5631,26 +5631,26 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
 f the earlier job)"},share:import_chunk_BXZ3EG3J.writerOptions.share,...import_chunk_BXZ3EG3J.launchOptions},notes:"Backend, mode, model, profile, folder and la\
 bel are those of the earlier job unless given, the owner too when this call names none. The limit is a fresh one, and --max-live is asked for anew.",examples:['\
 continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_VBLPR7QA.
-checkRoot)(root.folder);const prompt=await(0,import_chunk_TPJJJJFU.taskOf)(context,input);const words=(0,import_chunk_XQGZI6LA.onceWords)("continue",input,input.
-has("cwd")?(0,import_chunk_XQGZI6LA.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_XQGZI6LA.repeatedLaunch)(context,input,words,false);
-if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_N3TRYWIJ.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_N3TRYWIJ.
+checkRoot)(root.folder);const prompt=await(0,import_chunk_TOTZQBYB.taskOf)(context,input);const words=(0,import_chunk_2PXQFJL2.onceWords)("continue",input,input.
+has("cwd")?(0,import_chunk_2PXQFJL2.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_2PXQFJL2.repeatedLaunch)(context,input,words,false);
+if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_JZXVDZYX.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_JZXVDZYX.
 conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_SGIQY37E.folderOf)(context,
-input):(0,import_chunk_N3TRYWIJ.requireFolder)(parent,"continue",root.option);(0,import_chunk_N3TRYWIJ.requireSameFolder)(parent,cwd,root.option);const part=(0,
-import_chunk_VKDEVSVP.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_TPJJJJFU.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_YAZQO6OJ.folderOf)(context,
+input):(0,import_chunk_JZXVDZYX.requireFolder)(parent,"continue",root.option);(0,import_chunk_JZXVDZYX.requireSameFolder)(parent,cwd,root.option);const part=(0,
+import_chunk_VFI653DH.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
+odel")??staff.model,profile:(0,import_chunk_TOTZQBYB.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_AYL4EYJC.nextCommands.restart(parent.id,root.option));
-context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_N3TRYWIJ.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_TPJJJJFU.launchStaff)(context,input,{
-verb:parent.verb,earlier:{owner:parent.owner,label:parent.label},staff:part,cwd,lineage:(0,import_chunk_N3TRYWIJ.lineageOf)(parent,"continue"),isSynchronous:parent.
+context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_JZXVDZYX.earlierOf)(
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_TOTZQBYB.launchStaff)(context,input,{
+verb:parent.verb,earlier:{owner:parent.owner,label:parent.label},staff:part,cwd,lineage:(0,import_chunk_JZXVDZYX.lineageOf)(parent,"continue"),isSynchronous:parent.
 verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,
-worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_B4HBQMDR.
-refresh)(root.folder,parent.id);if(!(0,import_chunk_BRMQUMV6.isEnded)(state))return import_chunk_AYL4EYJC.nextCommands.waitOn(parent.id,parent,root.option);if(parent.
+worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_R5T6KAYY.
+refresh)(root.folder,parent.id);if(!(0,import_chunk_LKVCNF5P.isEnded)(state))return import_chunk_AYL4EYJC.nextCommands.waitOn(parent.id,parent,root.option);if(parent.
 timer&&parent.timer.delay_ms===null)return null;return import_chunk_AYL4EYJC.nextCommands.restart(parent.id,root.option)}function parentOf(root,input){const[job,
 conversation]=[input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job\
- and --conversation together");if(job!==void 0)return(0,import_chunk_N3TRYWIJ.requireSpec)(root,(0,import_chunk_HCKID2IT.requireWholeId)(root,job));const owner=conversation===
-void 0?input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null:null;const id=(0,import_chunk_F4TQWJPW.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.
-staff?(0,import_chunk_N3TRYWIJ.conversationOf)(root.folder,spec):null;return conversation===void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_N3TRYWIJ.
+ and --conversation together");if(job!==void 0)return(0,import_chunk_JZXVDZYX.requireSpec)(root,(0,import_chunk_HCKID2IT.requireWholeId)(root,job));const owner=conversation===
+void 0?input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null:null;const id=(0,import_chunk_T7YZSOZM.findLatest)(root.folder,owner,(_,spec)=>{const known=spec.
+staff?(0,import_chunk_JZXVDZYX.conversationOf)(root.folder,spec):null;return conversation===void 0?known!==null:known===conversation});if(id!==void 0)return(0,import_chunk_JZXVDZYX.
 requireSpec)(root,id);const what=conversation===void 0?"a conversation":`conversation ${JSON.stringify(conversation)}`;const whose=owner===null?"":` of owner ${owner}`;
 throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find ${what}: no job${whose} in ${root.folder} recorded one`,import_chunk_AYL4EYJC.nextCommands.
 status(root.option))}
@@ -5705,32 +5705,32 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./doctor-UGIGT2WT.js": function (module, exports) {
+"./doctor-OI5JI3MS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_FXB6SMNU=load("./chunk-FXB6SMNU.js");var import_chunk_7YCMYM3C=load(
 "./chunk-7YCMYM3C.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_MNJKB4J2=load("./chunk-MNJKB4J2.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_XFZXI6HM=load(
+"./chunk-35CMASYX.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_XFZXI6HM=load(
 "./chunk-XFZXI6HM.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load(
 "./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function diagnose(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.
 jobPaths)(root.folder,id).folder)){const next=(0,import_chunk_AYL4EYJC.nextCommand)(root.option,"clean","--yes");return{id,condition:"damaged",problem:"a marker\
- of a live job without a job folder",next,facts:[]}}const view=(0,import_chunk_BRMQUMV6.inspect)(root.folder,id);const condition=(0,import_chunk_BRMQUMV6.conditionOf)(
+ of a live job without a job folder",next,facts:[]}}const view=(0,import_chunk_LKVCNF5P.inspect)(root.folder,id);const condition=(0,import_chunk_LKVCNF5P.conditionOf)(
 view);return{id,condition,...await problemOf(root,view,condition),facts:factsOfJob(view)}}async function diagnoseAll(root){const ids=[...new Set([...(0,import_chunk_HCKID2IT.
 listActive)(root.folder),...(0,import_chunk_HCKID2IT.listJobs)(root.folder)])];const findings=[];for(const id of ids)findings.push(await diagnose(root,id));return findings.
 filter(finding=>finding.problem!==null)}async function problemOf(root,view,condition){const{id,spec,damage}=view;const wait=import_chunk_AYL4EYJC.nextCommands.waitOn(
-id,(0,import_chunk_BRMQUMV6.isEnded)(view.state)?null:spec,root.option);if(condition==="damaged")return{problem:`the record is damaged: ${damage}; nothing was d\
-eleted, output and result files are as they were`,next:import_chunk_AYL4EYJC.nextCommands.status(root.option)};if(spec&&!(0,import_chunk_BRMQUMV6.isEnded)(view.
-state)&&!await(0,import_chunk_7O3BSNKY.isGenuine)(spec,(0,import_chunk_7O3BSNKY.readKey)())){return{problem:"spec.json was changed or written by another user: n\
-othing is started or signaled for this job",next:import_chunk_AYL4EYJC.nextCommands.observe(id,root.option)}}if(spec&&!(0,import_chunk_7O3BSNKY.findEngine)(spec.
-engine))return{problem:`it runs on the engine ${spec.engine}, which this release does not know`,next:null};const health=(0,import_chunk_HXUZIOM6.healthOf)(view,
+id,(0,import_chunk_LKVCNF5P.isEnded)(view.state)?null:spec,root.option);if(condition==="damaged")return{problem:`the record is damaged: ${damage}; nothing was d\
+eleted, output and result files are as they were`,next:import_chunk_AYL4EYJC.nextCommands.status(root.option)};if(spec&&!(0,import_chunk_LKVCNF5P.isEnded)(view.
+state)&&!await(0,import_chunk_BQYHQL4Q.isGenuine)(spec,(0,import_chunk_BQYHQL4Q.readKey)())){return{problem:"spec.json was changed or written by another user: n\
+othing is started or signaled for this job",next:import_chunk_AYL4EYJC.nextCommands.observe(id,root.option)}}if(spec&&!(0,import_chunk_BQYHQL4Q.findEngine)(spec.
+engine))return{problem:`it runs on the engine ${spec.engine}, which this release does not know`,next:null};const health=(0,import_chunk_NPTCIQ7G.healthOf)(view,
 condition);switch(condition){case"orphaned":case"unclaimed":return{problem:health.reason??condition,next:wait};case"over":case"lost":case"host_restarted":case"n\
 ever_started":return{problem:`${condition}: the end is not published yet; the next reader in the same place does it`,next:wait};case"supervised":case"unseen":return{
 problem:health.health==="attention"?health.reason??null:null,next:health.health==="attention"?import_chunk_AYL4EYJC.nextCommands.observe(id,root.option):null};default:
@@ -5743,12 +5743,12 @@ NAME",help:"one real round trip with this agent CLI, restricted, in an empty fol
  0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words o\
 f the CLI; the CLI may keep that conversation in its own history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){
 const backend=input.text("backend");if(backend!==void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend t\
-ogether");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-D5BW56AY.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.
+ogether");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-6V7LPTCO.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.
 root(input);const isThere=(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(
 root):[await diagnose(root,(0,import_chunk_HCKID2IT.findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_FXB6SMNU.surveyHooks)((0,import_chunk_G4YWOPCR.
 findWorktree)(context.cwd)??context.cwd):[];const broken=hooks.filter(({problem})=>problem!==null);const isWrong=broken.length>0||findings.some(finding=>finding.
 problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.unsuccessful:import_chunk_6PFAPK5K.exitCodes.done;if(input.has("json")){return{code,json:{state_folder:root.
-folder,boot_id:(0,import_chunk_DFAVRAQR.bootId)(),pid_namespace:(0,import_chunk_DFAVRAQR.pidNamespace)(),findings,hooks}}}const text=[...findings.map(tell),...broken.
+folder,boot_id:(0,import_chunk_33P23ATF.bootId)(),pid_namespace:(0,import_chunk_33P23ATF.pidNamespace)(),findings,hooks}}}const text=[...findings.map(tell),...broken.
 map(tellHook)].join("\n");return{code,out:`${text===""?`nothing is wrong in ${root.folder}`:text}
 `}}};function tell(finding){const lines=[`${finding.id}: ${finding.problem??"nothing is wrong"}`,`  ${finding.facts.join(", ")}`];if(finding.next!==null)lines.push(
 `  next: ${finding.next}`);return lines.join("\n")}function tellHook({host,file,problem,next}){return`hooks of ${host}: ${problem}
@@ -5756,26 +5756,26 @@ map(tellHook)].join("\n");return{code,out:`${text===""?`nothing is wrong in ${ro
   next: ${(0,import_chunk_AYL4EYJC.nextCommand)([],...next)}`}
 
 },
-"./doctor-backend-D5BW56AY.js": function (module, exports) {
+"./doctor-backend-6V7LPTCO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_GQFQNNES=load("./chunk-GQFQNNES.js");
-var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_VKDEVSVP=load("./chunk-VKDEVSVP.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");
-var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_2ZSGMDSK=load("./chunk-2ZSGMDSK.js");
-var import_chunk_PED7CQPN=load("./chunk-PED7CQPN.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");
-var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");
+var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_VFI653DH=load("./chunk-VFI653DH.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");
+var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_IP3PC5EK=load("./chunk-IP3PC5EK.js");
+var import_chunk_L6TBPGCE=load("./chunk-L6TBPGCE.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");
+var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");
 var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");
-var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_HJQCBZHV=load("./chunk-HJQCBZHV.js");var import_chunk_RWGAL3I4=load("./chunk-RWGAL3I4.js");
-var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");
+var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_AGT5YIXR=load("./chunk-AGT5YIXR.js");
+var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");
 var import_chunk_D7OEUGE3=load("./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load("./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");
 var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");
 var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
-var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");
+var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");
 var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");
-var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");
+var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");
 var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");
 var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");
-var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
-var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");
+var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
+var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
 var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");
 var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
 var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var import_node_fs=require(
@@ -5790,16 +5790,16 @@ createFolder)(cwd);const root={folder:state,option:["--state-dir",state]};const 
 signals);onStart();const trial=await tryIn(root,cwd,part,signals);left=await removeOrName(folder);return{...trial,left}}finally{if(left===null)await removeOrName(
 folder)}}finally{signals.release()}}async function requireQuiet(signals){const signal=await signals.first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError(
 "preflight",`cannot try it: interrupted by ${signal} before the start`)}function makePart(root,cwd,backend,profile){const words={mode:"ask",stateRoot:root.folder,
-model:null,prompt:task,resume:null};return{...(0,import_chunk_VKDEVSVP.makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){
-const{id}=await(0,import_chunk_JMHLCJV2.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_EJMCTUJP.
+model:null,prompt:task,resume:null};return{...(0,import_chunk_VFI653DH.makeStaffPart)({...words,backend,profile,cwd}),brief:false}}async function tryIn(root,cwd,part,signals){
+const{id}=await(0,import_chunk_KOAN4Y4H.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_EJMCTUJP.
 limits.staffKillGrace.default,maxOutputBytes:import_chunk_EJMCTUJP.limits.maxOutput.min,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:part});const why="\
-doctor was interrupted";signals.onEach(()=>void(0,import_chunk_2ZSGMDSK.cancelJob)(root.folder,id,{owner:null,why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(
+doctor was interrupted";signals.onEach(()=>void(0,import_chunk_IP3PC5EK.cancelJob)(root.folder,id,{owner:null,why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(
 root,id);const{state}=view;return{program:part.program,version:part.version??null,profile:part.profile,adds:part.adds,state:state.state,error:state.error,warnings:state.
 warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,conversation_id:state.conversation?.id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.
 excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_PGEWSQPR.readText)(view.paths.result)??""),answerBytes):null}}async function follow(root,id){const paths=(0,
-import_chunk_VQZH6OHM.jobPaths)(root.folder,id);let firstOutputMs=null;const look=()=>{const started=(0,import_chunk_RWGAL3I4.startedAt)(paths);if(firstOutputMs!==
+import_chunk_VQZH6OHM.jobPaths)(root.folder,id);let firstOutputMs=null;const look=()=>{const started=(0,import_chunk_AGT5YIXR.startedAt)(paths);if(firstOutputMs!==
 null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(started))};
-const patience=trialMs+3*import_chunk_EJMCTUJP.limits.staffKillGrace.default;const{views:[view]}=await(0,import_chunk_PED7CQPN.waitForJobs)(root.folder,[id],{mode:"\
+const patience=trialMs+3*import_chunk_EJMCTUJP.limits.staffKillGrace.default;const{views:[view]}=await(0,import_chunk_L6TBPGCE.waitForJobs)(root.folder,[id],{mode:"\
 all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.FaultError("internal",`cannot find job ${id} any more`);
 return{view,firstOutputMs}}async function removeOrName(folder){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+2e3;for(;;){try{(0,import_chunk_S7M4UBSY.removeTree)(
 folder);return null}catch{if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return folder;await(0,import_chunk_CL3BCQKO.sleep)(20)}}}async function doctorBackend(context,name,isJson){
@@ -5942,17 +5942,41 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./handback-G2PGKGZV.js": function (module, exports) {
+"./handback-Q2HFVBVF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{tellHandback:()=>tellHandback});module.exports=stdin_exports;var import_chunk_HK4FN3RB=load("./chunk-HK4FN3RB.js");
+var import_chunk_LJOEAGEC=load("./chunk-LJOEAGEC.js");var import_chunk_ZVVKMGTS=load("./chunk-ZVVKMGTS.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");
+var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");
+var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");
+var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
+var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");
+var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellHandback(claim,progress){const{spec,paths}=claim;
+if(!spec.handback)return void 0;const folder=new import_chunk_LJOEAGEC.HandbackLook(spec.handback,paths);let isLooking=false;let isOver=false;let lastMs=0;let wholeMs=0;
+let stamp="";const tell=({news,trouble})=>{if(isOver||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))return;for(const one of news)progress.note("handback",(0,import_chunk_HK4FN3RB.
+handbackEvent)(one),{handback:folder.standing});const{state}=progress;const warnings=(0,import_chunk_HK4FN3RB.handbackWarnings)(state.warnings,folder,trouble);const isNews=warnings.
+length>state.warnings.length;const isFrozen=folder.standing.frozen;if(isNews||isFrozen!==(state.handback?.frozen??false))progress.change({warnings,handback:folder.
+standing})};const{dir}=spec.handback;const look=async()=>{const facts=await(0,import_chunk_2BIZXMTV.fileFacts)(dir,import_chunk_EJMCTUJP.pathLookMs);const now=facts?
+`${facts.inode}/${facts.modified_ms}`:"";const isSame=now!==""&&now===stamp&&folder.isSettled;stamp=now;if(isSame&&(0,import_chunk_CL3BCQKO.monotonicMs)()-wholeMs<
+import_chunk_EJMCTUJP.handbackLook.wholeMs)return;wholeMs=(0,import_chunk_CL3BCQKO.monotonicMs)();tell(await folder.look(false))};return{look(){if(isLooking||isOver||
+(0,import_chunk_CL3BCQKO.monotonicMs)()-lastMs<import_chunk_EJMCTUJP.handbackLook.stillMs)return;isLooking=true;look().catch(error=>noteTrouble(claim,error)).finally(
+()=>{isLooking=false;lastMs=(0,import_chunk_CL3BCQKO.monotonicMs)()})},stop(){isOver=true}}}function noteTrouble({paths},error){try{if((0,import_chunk_S7M4UBSY.
+exists)(paths.folder))(0,import_chunk_PGEWSQPR.appendText)(paths.workerLog,`cannot look into the hand-back folder: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.
+messageOf)(error))}
+`)}catch{}}
+
+},
+"./handback-T2MXFDYP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackWarnings:()=>handbackWarnings,planHandback:()=>planHandback,takeHandback:()=>takeHandback,undoHandback:()=>undoHandback});
-module.exports=stdin_exports;var import_chunk_LJOEAGEC=load("./chunk-LJOEAGEC.js");var import_chunk_ZVVKMGTS=load("./chunk-ZVVKMGTS.js");var import_chunk_QMDLQ4SE=load(
-"./chunk-QMDLQ4SE.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
-"./chunk-WDFY7HZW.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load(
+module.exports=stdin_exports;var import_chunk_LJOEAGEC=load("./chunk-LJOEAGEC.js");var import_chunk_ZVVKMGTS=load("./chunk-ZVVKMGTS.js");var import_chunk_DGNA5353=load(
+"./chunk-DGNA5353.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
+"./chunk-WDFY7HZW.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load(
 "./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
@@ -5960,7 +5984,7 @@ module.exports=stdin_exports;var import_chunk_LJOEAGEC=load("./chunk-LJOEAGEC.js
  of a folder');requireReach(staff);const dir=resolveDir(import_node_path.default.resolve(place.from,said),said);const odd=new RegExp("[*?[\\]{},!\\\\]|\\p{Cc}",
 "u").exec(dir)?.[0];if(odd!==void 0)throw refused(said,`its path ${show(dir)} holds ${JSON.stringify(odd)}, which agent CLIs do not take as it is`);const fault=placeFault(
 dir,place);if(fault!==void 0)throw refused(said,fault);return{dir,said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,
-import_chunk_QMDLQ4SE.liveStaff)(root.folder)).find(spec=>spec.handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot take --ha\
+import_chunk_DGNA5353.liveStaff)(root.folder)).find(spec=>spec.handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot take --ha\
 ndback ${show(said)}: job ${rival.id} hands its files back in ${dir}`,`name another folder, or wait for that job: ${import_chunk_AYL4EYJC.nextCommands.wait(rival.
 id,root.option)}`);make(plan);if(resolveDir(dir,said)!==dir)throw refused(said,`${dir} leads somewhere else now`);const there=await(0,import_chunk_LJOEAGEC.baselineOf)(
 dir);if("trouble"in there)throw refused(said,`${dir} cannot be used: ${there.trouble}`,"name an empty folder");return{dir,baseline:there.baseline}}function undoHandback({
@@ -5990,48 +6014,24 @@ e the work tree"){return new import_chunk_NVPF5LEY.FaultError("preflight",`canno
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),400)}
 
 },
-"./handback-UHAFIDSF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{tellHandback:()=>tellHandback});module.exports=stdin_exports;var import_chunk_2ORCUMLA=load("./chunk-2ORCUMLA.js");
-var import_chunk_LJOEAGEC=load("./chunk-LJOEAGEC.js");var import_chunk_ZVVKMGTS=load("./chunk-ZVVKMGTS.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");
-var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");
-var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");
-var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
-var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");
-var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellHandback(claim,progress){const{spec,paths}=claim;
-if(!spec.handback)return void 0;const folder=new import_chunk_LJOEAGEC.HandbackLook(spec.handback,paths);let isLooking=false;let isOver=false;let lastMs=0;let wholeMs=0;
-let stamp="";const tell=({news,trouble})=>{if(isOver||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))return;for(const one of news)progress.note("handback",(0,import_chunk_2ORCUMLA.
-handbackEvent)(one),{handback:folder.standing});const{state}=progress;const warnings=(0,import_chunk_2ORCUMLA.handbackWarnings)(state.warnings,folder,trouble);const isNews=warnings.
-length>state.warnings.length;const isFrozen=folder.standing.frozen;if(isNews||isFrozen!==(state.handback?.frozen??false))progress.change({warnings,handback:folder.
-standing})};const{dir}=spec.handback;const look=async()=>{const facts=await(0,import_chunk_2BIZXMTV.fileFacts)(dir,import_chunk_EJMCTUJP.pathLookMs);const now=facts?
-`${facts.inode}/${facts.modified_ms}`:"";const isSame=now!==""&&now===stamp&&folder.isSettled;stamp=now;if(isSame&&(0,import_chunk_CL3BCQKO.monotonicMs)()-wholeMs<
-import_chunk_EJMCTUJP.handbackLook.wholeMs)return;wholeMs=(0,import_chunk_CL3BCQKO.monotonicMs)();tell(await folder.look(false))};return{look(){if(isLooking||isOver||
-(0,import_chunk_CL3BCQKO.monotonicMs)()-lastMs<import_chunk_EJMCTUJP.handbackLook.stillMs)return;isLooking=true;look().catch(error=>noteTrouble(claim,error)).finally(
-()=>{isLooking=false;lastMs=(0,import_chunk_CL3BCQKO.monotonicMs)()})},stop(){isOver=true}}}function noteTrouble({paths},error){try{if((0,import_chunk_S7M4UBSY.
-exists)(paths.folder))(0,import_chunk_PGEWSQPR.appendText)(paths.workerLog,`cannot look into the hand-back folder: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.
-messageOf)(error))}
-`)}catch{}}
-
-},
-"./handback-end-MWDNFH6X.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>import_chunk_2ORCUMLA.handbackEvent,handbackWarnings:()=>import_chunk_2ORCUMLA.handbackWarnings,withHandback:()=>import_chunk_2ORCUMLA.
-withHandback});module.exports=stdin_exports;var import_chunk_2ORCUMLA=load("./chunk-2ORCUMLA.js");var import_chunk_LJOEAGEC=load("./chunk-LJOEAGEC.js");var import_chunk_ZVVKMGTS=load(
+"./handback-end-NBDZRTOL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>import_chunk_HK4FN3RB.handbackEvent,handbackWarnings:()=>import_chunk_HK4FN3RB.handbackWarnings,withHandback:()=>import_chunk_HK4FN3RB.
+withHandback});module.exports=stdin_exports;var import_chunk_HK4FN3RB=load("./chunk-HK4FN3RB.js");var import_chunk_LJOEAGEC=load("./chunk-LJOEAGEC.js");var import_chunk_ZVVKMGTS=load(
 "./chunk-ZVVKMGTS.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
-"./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-OK4PCTP7.js": function (module, exports) {
+"./help-OKSL6G5H.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_BXZ3EG3J.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-S56E5VSL.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-MBCTGCFJ.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -6047,31 +6047,31 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-MVNEQKDT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_ATF222LP=load("./chunk-ATF222LP.js");var import_chunk_7YCMYM3C=load(
-"./chunk-7YCMYM3C.js");var import_chunk_44TTJNGR=load("./chunk-44TTJNGR.js");var import_chunk_OM5WHWRF=load("./chunk-OM5WHWRF.js");var import_chunk_BXZ3EG3J=load(
-"./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_YVQKCMEV=load("./chunk-YVQKCMEV.js");var import_chunk_RQEIXYJF=load(
-"./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load(
+"./hook-VPHTEFC2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_3Q5EDEQC=load("./chunk-3Q5EDEQC.js");var import_chunk_7YCMYM3C=load(
+"./chunk-7YCMYM3C.js");var import_chunk_SUJIKSKU=load("./chunk-SUJIKSKU.js");var import_chunk_I6UUDSJG=load("./chunk-I6UUDSJG.js");var import_chunk_BXZ3EG3J=load(
+"./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_XXPBZJD6=load("./chunk-XXPBZJD6.js");var import_chunk_ZLR6Q5AO=load(
+"./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_AMHAGSSW=load(
-"./chunk-AMHAGSSW.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CERYPMTY=load(
+"./chunk-CERYPMTY.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function lookForHook(root,owner,isOver){const live=(0,import_chunk_HCKID2IT.listActive)(root.folder);const unsafe=await findUnsafe(
 root,live,owner,isOver);return tell(root,{...unsafe,...findFinished(root.folder,owner,isOver)})}async function hookLines(root,look2,over){const late=over.then(()=>(0,
 import_chunk_HCKID2IT.listActive)(root.folder).length>0?[noTime(root)]:[]);return Promise.race([look2,late])}function noTime(root){return`job-companion: no time\
  to look at the jobs (${import_chunk_EJMCTUJP.hookMs} ms); ask: ${(0,import_chunk_AYL4EYJC.nextCommand)(root.option,"idle-check")}`}function findFinished(root,owner,isOver){
-const finished=[];const whose=(0,import_chunk_44TTJNGR.whoseJobs)(root,owner);const oldest=(0,import_chunk_CL3BCQKO.nowMs)()-import_chunk_EJMCTUJP.hookAgeMs;let opened=0;
+const finished=[];const whose=(0,import_chunk_SUJIKSKU.whoseJobs)(root,owner);const oldest=(0,import_chunk_CL3BCQKO.nowMs)()-import_chunk_EJMCTUJP.hookAgeMs;let opened=0;
 for(const id of(0,import_chunk_HCKID2IT.listJobs)(root).slice(0,import_chunk_EJMCTUJP.hookJobs)){if(opened>=import_chunk_EJMCTUJP.hookNamed&&isOver()||finished.
 length===import_chunk_EJMCTUJP.hookCounted)return{finished,isPart:true};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(
-paths.collected))continue;opened+=1;const state=(0,import_chunk_EAYLE45X.readState)(paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.
-parse(state.value.ended_at??"")<oldest)continue;const spec=(0,import_chunk_EAYLE45X.readSpec)(paths);if(spec.kind==="ok"&&whose(spec.value)==="own")finished.push(
+paths.collected))continue;opened+=1;const state=(0,import_chunk_ZGBECAX4.readState)(paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.
+parse(state.value.ended_at??"")<oldest)continue;const spec=(0,import_chunk_ZGBECAX4.readSpec)(paths);if(spec.kind==="ok"&&whose(spec.value)==="own")finished.push(
 {id,state:state.value.state})}return{finished,isPart:false}}function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){
-let looks=0;let isCut=false;const seen=await(0,import_chunk_ATF222LP.lookForLive)(root.folder,live,owner,()=>{isCut=++looks>import_chunk_EJMCTUJP.hookNamed&&isOver();
-return isCut});const{jobs,timers,unreadable}=(0,import_chunk_ATF222LP.judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_ATF222LP.isFaulty),
+let looks=0;let isCut=false;const seen=await(0,import_chunk_3Q5EDEQC.lookForLive)(root.folder,live,owner,()=>{isCut=++looks>import_chunk_EJMCTUJP.hookNamed&&isOver();
+return isCut});const{jobs,timers,unreadable}=(0,import_chunk_3Q5EDEQC.judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_3Q5EDEQC.isFaulty),
 ...timers.filter(({isFault})=>isFault)];return{unsafe:[...faulty.map(({view})=>view.id),...unreadable.map(({id})=>id)],isCut}}function tell(root,{finished,isPart,
 unsafe,isCut}){const lines=[];if(finished.length>0){const named=finished.slice(0,import_chunk_EJMCTUJP.hookNamed);const least=isPart?"at least ":"";lines.push(`\
 job-companion: ${least}${count(finished,"finished job")} that nobody has collected:`);for(const{id,state}of named)lines.push(`- ${id} (${state}): ${import_chunk_AYL4EYJC.
@@ -6252,18 +6252,18 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./idle-check-2EWBUXSF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_ATF222LP=load("./chunk-ATF222LP.js");var import_chunk_PRXIW46S=load(
-"./chunk-PRXIW46S.js");var import_chunk_44TTJNGR=load("./chunk-44TTJNGR.js");var import_chunk_OM5WHWRF=load("./chunk-OM5WHWRF.js");var import_chunk_2WNRBPZU=load(
-"./chunk-2WNRBPZU.js");var import_chunk_CWCHVFYK=load("./chunk-CWCHVFYK.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
-"./chunk-VBLPR7QA.js");var import_chunk_YVQKCMEV=load("./chunk-YVQKCMEV.js");var import_chunk_RQEIXYJF=load("./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load(
-"./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load(
+"./idle-check-FQE3XZF3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_3Q5EDEQC=load("./chunk-3Q5EDEQC.js");var import_chunk_PRXIW46S=load(
+"./chunk-PRXIW46S.js");var import_chunk_SUJIKSKU=load("./chunk-SUJIKSKU.js");var import_chunk_I6UUDSJG=load("./chunk-I6UUDSJG.js");var import_chunk_DPIDY5KO=load(
+"./chunk-DPIDY5KO.js");var import_chunk_BHXFTYW4=load("./chunk-BHXFTYW4.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
+"./chunk-VBLPR7QA.js");var import_chunk_XXPBZJD6=load("./chunk-XXPBZJD6.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load(
+"./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_AMHAGSSW=load(
-"./chunk-AMHAGSSW.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CERYPMTY=load(
+"./chunk-CERYPMTY.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var faultWords={dead:"it was killed",stopped:"it is stopped (SIGSTOP, Ctrl-Z?): nothing wakes it",unseen:"it is in another pid namespace \
@@ -6278,8 +6278,8 @@ plainText)(unread),200)}`);return why.length>0?[few(why)]:[]}function few(texts)
 leftMs)}`:`${backstop.id}, due in ${left(backstop.leftMs)}`}function left(ms){return ms<12e4?(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.floor(ms/
 1e3)*1e3)):(0,import_chunk_UNGYPAP3.formatAge)(ms)}function idlePage(report,owner,option){const{jobs,timers,unreadable,uncollected}=report;const blocks=[...unreadable.
 map(one=>[`${one.id}  cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.reason),200)}`,`  see:      ${import_chunk_AYL4EYJC.
-nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_ATF222LP.isFaulty).map(faultyBlock),...timers.filter(({isFault})=>isFault).map(timerBlock),
-...jobs.filter(job=>!(0,import_chunk_ATF222LP.isFaulty)(job)).sort(lateFirst).map(jobLines),...timers.filter(({isFault})=>!isFault).map(timerBlock)];const head=[
+nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_3Q5EDEQC.isFaulty).map(faultyBlock),...timers.filter(({isFault})=>isFault).map(timerBlock),
+...jobs.filter(job=>!(0,import_chunk_3Q5EDEQC.isFaulty)(job)).sort(lateFirst).map(jobLines),...timers.filter(({isFault})=>!isFault).map(timerBlock)];const head=[
 ...(0,import_chunk_PRXIW46S.wrap)(answerOf(report,owner),80),`now ${(0,import_chunk_CL3BCQKO.isoNow)()}`];if(owner===null&&[...jobs,...timers].some(one=>one.owner!==
 null))head.push("these are everybody's jobs; for those of one owner: idle-check --owner NAME");if(report.next!==null)head.push("one command for all of it (to be\
  left running in the background):",`  ${report.next}`);const foot=belowLines(report.below);foot.push(...collectLines(uncollected,report.isMore,option));return`${[
@@ -6305,7 +6305,7 @@ hoever started wait ${identity.pid} is gone: perhaps nobody hears it end`))]}fun
 deliveries)}: it wakes nobody, and is no backstop`;return[headLine(view,"armed",owner),...below("delivery",isDelivered?deliveryWords(deliveries):idle),...isExtra?
 below("backstop","one too many: another timer of this owner is armed"):[],...next===null?[]:[`  ${isExtra?"cancel: ":"arm it: "}  ${next}`]]}function headLine(view,word,owner){
 const whose=owner===null?"":`  (${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.
-cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_2WNRBPZU.whatOf)(view)}`,80)}function below(label,text){const lines=(0,import_chunk_PRXIW46S.wrap)((0,
+cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_DPIDY5KO.whatOf)(view)}`,80)}function below(label,text){const lines=(0,import_chunk_PRXIW46S.wrap)((0,
 import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),68);return lines.map((line,at)=>`  ${(at===0?`${label}:`:"").padEnd(10)}${line}`)}function fitted(blocks,room){
 const lines=[];for(const[at,block]of blocks.entries()){if(at>0&&lines.length+block.length+2>room){lines.push("",`and ${count(blocks.length-at,"more job")}; see \
 idle-check --json`);break}lines.push("",...block)}return lines}function lateFirst(a,b){return Number(b.late!==null)-Number(a.late!==null)}function belowLines(number){
@@ -6316,14 +6316,14 @@ if(number===0)return[];const whose=number===1?"is the business of the live job t
 nextCommands.result(newest.id,option)}`]}function count(number,what){return`${number} ${what}${number===1?"":"s"}`}function idleDocument(report,owner,root){const head={
 now:(0,import_chunk_CL3BCQKO.isoNow)(),state_folder:root.folder,owner:owner===null?null:short(owner),safe:report.isSafe,reason:answerOf(report,owner),next:report.
 next,orphans:report.orphans,below:report.below};const lists=[["unreadable",report.unreadable.map(one=>({id:one.id,reason:short(one.reason),next:import_chunk_AYL4EYJC.
-nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_ATF222LP.isFaulty)(b))-Number((0,import_chunk_ATF222LP.isFaulty)(
+nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_3Q5EDEQC.isFaulty)(b))-Number((0,import_chunk_3Q5EDEQC.isFaulty)(
 a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(view,root.option))]];return{...head,...fitted2(
 lists,import_chunk_EJMCTUJP.idleBytes-JSON.stringify(head).length-400),uncollected_more:report.isMore}}function fitted2(lists,room){const shown={};const omitted={};
 let left2=room;for(const[name,rows]of lists){const taken=[];for(const row of rows){left2-=Buffer.byteLength(JSON.stringify(row))+1;if(left2<0)break;taken.push(row)}
 shown[name]=taken;omitted[name]=rows.length-taken.length}return{...shown,omitted}}function jobRow({view,owner,deliveries,trouble,backstop,missing,late,next,mend}){
 return{...whoIs(view,owner),missing,...deliveryRow(deliveries),backstop:backstop&&{by:backstop.by,pid:backstop.pid,id:backstop.id,left_ms:backstop.leftMs},attention:trouble&&
 {cause:trouble.cause,reason:short(trouble.reason)},late,next,mend}}function timerRow({view,owner,deliveries,isExtra,isFault,isDelivered,next}){return{...whoIs(view,
-owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_ATF222LP.dueOf)(view)-(0,import_chunk_CL3BCQKO.nowMs)()),delivered:isDelivered,
+owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_3Q5EDEQC.dueOf)(view)-(0,import_chunk_CL3BCQKO.nowMs)()),delivered:isDelivered,
 extra:isExtra,fault:isFault,...deliveryRow(deliveries),next}}function whoIs(view,owner){const{spec,state}=view;return{id:view.id,owner:owner===null?null:short(owner),
 kind:spec?.kind??null,label:spec?.label?short(spec.label):null,state:state.state,health:state.health}}function deliveryRow({waiters,idle,notifier,notifierFault,
 unread}){const not=idle.slice(0,5).map(one=>({by:one.kind,pid:one.identity.pid,why:one.fault,reason:faultOf(one)}));return{delivery:[...waiters.slice(0,5).map(waiterRow),
@@ -6341,44 +6341,44 @@ very live job has a live delivery and exactly one backstop per window (also when
 rst (in the background), run this as the last thing before going idle.",examples:["idle-check","idle-check --owner builder --json"],async run(context,input){const root=context.
 root(input);if(!(0,import_chunk_VBLPR7QA.checkRoot)(root.folder)&&root.option.length>0){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot say \
 whether going idle is safe: there is no state folder ${root.folder}`,"name the folder of the jobs, or leave --state-dir and JOB_STATE_DIR out")}const owner=input.
-text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const report=await(0,import_chunk_ATF222LP.judgeIdle)(root.folder,owner,root.option);const code=report.
+text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const report=await(0,import_chunk_3Q5EDEQC.judgeIdle)(root.folder,owner,root.option);const code=report.
 isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,
 out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-IVETPDOB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_I7WPBYYD=load("./chunk-I7WPBYYD.js");var import_chunk_TPJJJJFU=load(
-"./chunk-TPJJJJFU.js");var import_chunk_VKDEVSVP=load("./chunk-VKDEVSVP.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_SGIQY37E=load(
-"./chunk-SGIQY37E.js");var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XQGZI6LA=load(
-"./chunk-XQGZI6LA.js");var import_chunk_PP5OZ2CJ=load("./chunk-PP5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_HR3GXE3S=load(
+"./implement-H4AQGRDN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_P5QTN6V5=load("./chunk-P5QTN6V5.js");var import_chunk_TOTZQBYB=load(
+"./chunk-TOTZQBYB.js");var import_chunk_VFI653DH=load("./chunk-VFI653DH.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_YAZQO6OJ=load(
+"./chunk-YAZQO6OJ.js");var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2PXQFJL2=load(
+"./chunk-2PXQFJL2.js");var import_chunk_3QTR6XZL=load("./chunk-3QTR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_YV5B4WGT=load("./chunk-YV5B4WGT.js");var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_HJQCBZHV=load(
-"./chunk-HJQCBZHV.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_XFZXI6HM=load(
+"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_VHICJDU6=load(
+"./chunk-VHICJDU6.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_XFZXI6HM=load(
 "./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_I7WPBYYD.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_P5QTN6V5.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
 
 },
-"./install-ps-WGO2AE7M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{installForMac:()=>installForMac});module.exports=stdin_exports;var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");
+"./install-ps-XS5LK7KT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{installForMac:()=>installForMac});module.exports=stdin_exports;var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 var import_node_child_process=require("node:child_process");function readPs(which){const text=ps([...which,"-o","pid=,ppid=,pgid=,sess=,stat=,lstart=,comm="]);const rows=[];
 for(const line of text.split("\n")){const match=/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+\S+\s+\d+)\s+(.*)$/.exec(line);if(!match)continue;
 const[,pid,parent,group,,state,start,name]=match;rows.push({pid:Number(pid),parent:Number(parent),group:Number(group),session:Number(group),state:state??"",start:start??
 "",cpu:0,waited:0,name:name??""})}return rows}function ps(args){try{return(0,import_node_child_process.execFileSync)("ps",args,{encoding:"utf8",env:{PATH:"/bin:\
 /usr/bin",LC_ALL:"C"},stdio:["ignore","pipe","ignore"]})}catch{return""}}function readBootTime(){return(0,import_node_child_process.execFileSync)("sysctl",["-n",
-"kern.boottime"],{encoding:"utf8"}).trim()}function installForMac(){(0,import_chunk_DFAVRAQR.installPs)(readPs);(0,import_chunk_DFAVRAQR.installBootId)(readBootTime())}
+"kern.boottime"],{encoding:"utf8"}).trim()}function installForMac(){(0,import_chunk_33P23ATF.installPs)(readPs);(0,import_chunk_33P23ATF.installBootId)(readBootTime())}
 
 },
 "./job-ROVQYF4O.js": function (module, exports) {
@@ -6413,72 +6413,72 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./may-act-ICCBKQQZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>import_chunk_AMHAGSSW.isForged,isOurs:()=>import_chunk_AMHAGSSW.isOurs,mayAct:()=>import_chunk_AMHAGSSW.
-mayAct});module.exports=stdin_exports;var import_chunk_AMHAGSSW=load("./chunk-AMHAGSSW.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./may-act-U6WLAKS5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isForged:()=>import_chunk_CERYPMTY.isForged,isOurs:()=>import_chunk_CERYPMTY.isOurs,mayAct:()=>import_chunk_CERYPMTY.
+mayAct});module.exports=stdin_exports;var import_chunk_CERYPMTY=load("./chunk-CERYPMTY.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./no-jobs-KYQUCSXP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{noJobs:()=>noJobs});module.exports=stdin_exports;var import_chunk_T3VJZN5S=load("./chunk-T3VJZN5S.js");var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./no-jobs-26LW7ZVB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{noJobs:()=>noJobs});module.exports=stdin_exports;var import_chunk_XP275PGZ=load("./chunk-XP275PGZ.js");var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function noJobs(root,choice){const{owner,kinds}=choice;const whose=[...owner===null?[]:["--owner",owner],...kinds===null?[]:["--kind",kinds.
-join(",")]];const ended=(0,import_chunk_T3VJZN5S.countEnded)(root.folder,choice);if(ended>0)return`no live jobs in ${root.folder} (${ended} finished: ${(0,import_chunk_GEPPUING.
+join(",")]];const ended=(0,import_chunk_XP275PGZ.countEnded)(root.folder,choice);if(ended>0)return`no live jobs in ${root.folder} (${ended} finished: ${(0,import_chunk_GEPPUING.
 quoteWords)(["status",...whose,...root.option])})`;const which=[...owner===null?[]:[`of owner ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 owner).replace(/\s+/g," "),60)}`],...kinds===null?[]:[`of kind ${kinds.join(", ")}`]];return["no jobs",...which,`in ${root.folder}`].join(" ")}
 
 },
-"./notify-HJUOYPZN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeNotifier:()=>makeNotifier,runNotify:()=>runNotify});module.exports=stdin_exports;var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_F4LH2W72=load("./chunk-F4LH2W72.js");var import_chunk_7LUFXQWN=load(
+"./notify-NYSEVZWV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeNotifier:()=>makeNotifier,runNotify:()=>runNotify});module.exports=stdin_exports;var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_F4LH2W72=load("./chunk-F4LH2W72.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_2YWIXDFE=load(
-"./chunk-2YWIXDFE.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_TPTEIZ34=load(
+"./chunk-TPTEIZ34.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var script=`[ ! -e "$0" ] && [ ! -L "$0" ] && ln "$1" "$0" 2>/dev/null || exit 121
 rm -f "$1"
 shift
 ({ sleep ${Math.ceil(import_chunk_EJMCTUJP.notifyMs/1e3)+5}; kill -s KILL 0; } </dev/null >/dev/null 2>&1 &)
-exec "$@"`;async function sendNotice(job,key,input){const{paths,spec}=job;if(!spec.notify||(0,import_chunk_2YWIXDFE.claimSeen)(job,key)==="told")return{is:"take\
-n"};const claim=(0,import_chunk_2YWIXDFE.claimPath)(paths,key);const word=(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_7O3BSNKY.randomBytes)(8));const text=(0,
-import_chunk_2YWIXDFE.claimText)(job,key,word);if(text===void 0)return{is:"failed"};const own=`${claim}.${word}`;try{(0,import_chunk_2YWIXDFE.makeRoom)(job,key);
+exec "$@"`;async function sendNotice(job,key,input){const{paths,spec}=job;if(!spec.notify||(0,import_chunk_TPTEIZ34.claimSeen)(job,key)==="told")return{is:"take\
+n"};const claim=(0,import_chunk_TPTEIZ34.claimPath)(paths,key);const word=(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_BQYHQL4Q.randomBytes)(8));const text=(0,
+import_chunk_TPTEIZ34.claimText)(job,key,word);if(text===void 0)return{is:"failed"};const own=`${claim}.${word}`;try{(0,import_chunk_TPTEIZ34.makeRoom)(job,key);
 if(!(0,import_chunk_PGEWSQPR.createFile)(own,text,{sync:false}))return{is:"failed"}}catch{return{is:"failed"}}const answer=await(0,import_chunk_F4LH2W72.runTool)(
 {program:"/bin/sh",args:["-c",script,claim,own,...spec.notify],cwd:(0,import_chunk_S7M4UBSY.isFolder)(spec.cwd)?spec.cwd:"/",environment:(0,import_chunk_IYTRN2OE.
 notifierEnvironment)(spec.id),input:input(),timeoutMs:import_chunk_EJMCTUJP.notifyMs,limit:import_chunk_EJMCTUJP.notifyFloodBytes});(0,import_chunk_PGEWSQPR.removeFile)(
-own);if((0,import_chunk_PGEWSQPR.readText)(claim,200)!==text)return{is:(0,import_chunk_2YWIXDFE.claimSeen)(job,key)==="told"?"taken":"failed"};const printed=[answer.
+own);if((0,import_chunk_PGEWSQPR.readText)(claim,200)!==text)return{is:(0,import_chunk_TPTEIZ34.claimSeen)(job,key)==="told"?"taken":"failed"};const printed=[answer.
 stdout,answer.stderr].map(bytes=>(0,import_chunk_LXK2ZILE.plainText)(withoutUs(bytes.toString("utf8"),claim)).trim());const output=(0,import_chunk_LXK2ZILE.excerpt)(
 [...printed,answer.reason??""].filter(part=>part!=="").join("\n"),import_chunk_EJMCTUJP.notifyBytes);return{is:"told",fields:{key,code:answer.code,how:answer.how,
 output}}}function withoutUs(text,claim){const[first="",...rest]=text.split(`${claim}: `);return first+rest.map(part=>part.replace(/^(?:line )?\d+: (?:exec: )?/,
-"")).join("")}function noticeDocument(root,id,event){const{spec,state,paths}=(0,import_chunk_BRMQUMV6.inspect)(root,id);const option=["--state-dir",root];const facts={
+"")).join("")}function noticeDocument(root,id,event){const{spec,state,paths}=(0,import_chunk_LKVCNF5P.inspect)(root,id);const option=["--state-dir",root];const facts={
 id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label??null,state:state.state,health:state.health,attention_kind:state.attention_kind,
 reason:reasonOf(event,state.error),exit_code:state.exit_code,error:state.error,warnings:state.warnings.slice(0,5),event:{...event,type:event.type,seq:event.seq??
 state.seq}};const timer=spec?.timer?{due_at:spec.timer.due_at,slot:spec.timer.slot,message:spec.timer.message}:void 0;return`${JSON.stringify({...(0,import_chunk_LXK2ZILE.
 plainValue)(facts,import_chunk_EJMCTUJP.excerptBytes*2),...timer?{timer}:{},result_path:paths.result,at:(0,import_chunk_CL3BCQKO.isoNow)(),next:{wait:import_chunk_AYL4EYJC.
-nextCommands.waitOn(id,(0,import_chunk_BRMQUMV6.isEnded)(state)?null:spec,option,event.type==="handback"?event.seq??null:null),result:import_chunk_AYL4EYJC.nextCommands.
+nextCommands.waitOn(id,(0,import_chunk_LKVCNF5P.isEnded)(state)?null:spec,option,event.type==="handback"?event.seq??null:null),result:import_chunk_AYL4EYJC.nextCommands.
 result(id,option),observe:import_chunk_AYL4EYJC.nextCommands.observe(id,option)}})}
 `}function reasonOf(event,error){if(typeof event.reason==="string")return event.reason;return error?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 error.message),import_chunk_EJMCTUJP.excerptBytes*2):null}function makeNotifier(job){let round=Promise.resolve();let after=0;const send=append=>{round=round.then(
 async()=>{after=await sendAll(job,after,append)});return round};return{wake:append=>void send(append).catch(()=>void 0),finish:()=>send(void 0)}}async function runNotify(root,id){
-if(!root.startsWith("/")||!(0,import_chunk_V5ZZ3YHA.isId)(id))throw new Error("usage: _notify ROOT ID");const{paths,spec}=(0,import_chunk_BRMQUMV6.inspect)(root,
-id);if(!spec||!await(0,import_chunk_7O3BSNKY.isGenuine)(spec,(0,import_chunk_7O3BSNKY.readKey)()))return;await sendAll({root,paths,spec},0,void 0)}async function sendAll(job,after,append){
+if(!root.startsWith("/")||!(0,import_chunk_V5ZZ3YHA.isId)(id))throw new Error("usage: _notify ROOT ID");const{paths,spec}=(0,import_chunk_LKVCNF5P.inspect)(root,
+id);if(!spec||!await(0,import_chunk_BQYHQL4Q.isGenuine)(spec,(0,import_chunk_BQYHQL4Q.readKey)()))return;await sendAll({root,paths,spec},0,void 0)}async function sendAll(job,after,append){
 let newest=after;for(const event of(0,import_chunk_4XKVO363.readEvents)(job.paths,after,1e6).events){newest=Math.max(newest,event.seq);if(Array.isArray(event.wake)&&
-event.wake.some(wake=>["attention","news","handback"].includes(wake)))await sendOne(job,`event-${event.seq}`,event,append)}if(!(0,import_chunk_BRMQUMV6.isEnded)(
-(0,import_chunk_BRMQUMV6.inspect)(job.root,job.spec.id).state)||(0,import_chunk_2YWIXDFE.claimSeen)(job,"end")==="told")return newest;const ended=(0,import_chunk_4XKVO363.
+event.wake.some(wake=>["attention","news","handback"].includes(wake)))await sendOne(job,`event-${event.seq}`,event,append)}if(!(0,import_chunk_LKVCNF5P.isEnded)(
+(0,import_chunk_LKVCNF5P.inspect)(job.root,job.spec.id).state)||(0,import_chunk_TPTEIZ34.claimSeen)(job,"end")==="told")return newest;const ended=(0,import_chunk_4XKVO363.
 readEvents)(job.paths,0,1e6).events.findLast(event=>event.type==="ended");await sendOne(job,"end",ended??{type:"ended"},append);return newest}async function sendOne(job,key,event,append){
 const told=await sendNotice(job,key,()=>noticeDocument(job.root,job.spec.id,event));if(told.is==="told")await writeDown(job,told.fields,append)}async function writeDown(job,fields,append){
-try{if(append&&!(0,import_chunk_BRMQUMV6.isEnded)((0,import_chunk_BRMQUMV6.inspect)(job.root,job.spec.id).state))return append(fields);await(0,import_chunk_DW356W3Z.
+try{if(append&&!(0,import_chunk_LKVCNF5P.isEnded)((0,import_chunk_LKVCNF5P.inspect)(job.root,job.spec.id).state))return append(fields);await(0,import_chunk_65MQFBXZ.
 withLock)(job.paths.lock,()=>(0,import_chunk_4XKVO363.openJournal)(job.paths,job.spec).append("notified",fields))}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(
 error)===void 0)throw error}}
 
@@ -6539,53 +6539,53 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observation-5YAKA5OB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_BDAQJTVO.observation});module.exports=stdin_exports;var import_chunk_BDAQJTVO=load("./\
-chunk-BDAQJTVO.js");var import_chunk_46KN6FS2=load("./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_RQEIXYJF=load("\
-./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_4XLIOFC2=load(
+"./observation-NP6RGDBO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_GHNSTYBP.observation});module.exports=stdin_exports;var import_chunk_GHNSTYBP=load("./\
+chunk-GHNSTYBP.js");var import_chunk_46KN6FS2=load("./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZLR6Q5AO=load("\
+./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_4XLIOFC2=load(
 "./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./owed-notice-ZEOGGWLQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{startOwedNotice:()=>startOwedNotice});module.exports=stdin_exports;var import_chunk_2YWIXDFE=load("./chunk-2YWIXDFE\
-.js");var import_chunk_AMHAGSSW=load("./chunk-AMHAGSSW.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSN\
-KY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMC\
-TUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5\
+"./owed-notice-JGC6SZDY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{startOwedNotice:()=>startOwedNotice});module.exports=stdin_exports;var import_chunk_TPTEIZ34=load("./chunk-TPTEIZ34\
+.js");var import_chunk_CERYPMTY=load("./chunk-CERYPMTY.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL\
+4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMC\
+TUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5\
 ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-\
 IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chun\
-k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function startOwedNotice(view){const{spec,paths}=view;if(!spec||(0,import_chunk_2YWIXDFE.
+k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function startOwedNotice(view){const{spec,paths}=view;if(!spec||(0,import_chunk_TPTEIZ34.
 claimSeen)({paths,spec},"end")==="told"||!(0,import_chunk_S7M4UBSY.isWritable)(paths.folder)||isWorkerLeft(view))return;const{pid_ns,boot_id}=spec.launcher;if(pid_ns!==
-(0,import_chunk_DFAVRAQR.pidNamespace)()&&boot_id===(0,import_chunk_DFAVRAQR.bootId)())return;if(!await(0,import_chunk_AMHAGSSW.isOurs)(view))return;try{const{spawnDetached}=await Promise.
+(0,import_chunk_33P23ATF.pidNamespace)()&&boot_id===(0,import_chunk_33P23ATF.bootId)())return;if(!await(0,import_chunk_CERYPMTY.isOurs)(view))return;try{const{spawnDetached}=await Promise.
 resolve().then(()=>load("./spawn-MTIFYQZG.js"));spawnDetached({program:process.execPath,args:["--no-warnings",(0,import_chunk_VQZH6OHM.companionFile)(),"_notify",
 view.root,view.id],cwd:"/",environment:(0,import_chunk_IYTRN2OE.apartEnvironment)(),logFile:paths.workerLog})}catch{}}function isWorkerLeft({spec,paths}){const engine=(0,
-import_chunk_7O3BSNKY.findEngine)(spec?.engine??"")??import_chunk_7O3BSNKY.defaultEngine;const[launch,worker]=[(0,import_chunk_EAYLE45X.readLaunch)(paths),(0,import_chunk_EAYLE45X.
+import_chunk_BQYHQL4Q.findEngine)(spec?.engine??"")??import_chunk_BQYHQL4Q.defaultEngine;const[launch,worker]=[(0,import_chunk_ZGBECAX4.readLaunch)(paths),(0,import_chunk_ZGBECAX4.
 readWorker)(paths)];const known=[launch.kind==="ok"?launch.value.worker:null,worker.kind==="ok"?worker.value.worker:null];return known.some(identity=>identity!==
 null&&engine.alive(identity)!=="dead")}
 
 },
-"./pid-KSEEHYAF.js": function (module, exports) {
+"./pid-KU3OASKO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{pid:()=>pid});module.exports=stdin_exports;var import_chunk_MZF46EUA=load("./chunk-MZF46EUA.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
+"./chunk-TFEMYLSK.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var lookMs=2e3;var pid={id:"pid",summary:"the end of a process",form:"PID",words:{min:1,
 max:1},options:{gone:{kind:"flag",help:"met when it has ended (the default, and all there is)"}},notes:"How it ended is not known: only its parent learns that. \
 A later process of the same number is another one. A restart of the machine ends it too.",examples:["watch pid 4711 --for 8h"],isRemote:false,read(given,{isOnce}){
 const[word=""]=given.words;const number=/^\d{1,10}$/.test(word)?Number(word):Number.NaN;if(!(number>1))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot watch p\
 rocess ${JSON.stringify(word)}: allowed are whole numbers from 2 on`);if(number===process.pid)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot watch process ${number}\
-: it is this very command`);const row=(0,import_chunk_DFAVRAQR.readProcess)(number);const identity=row&&!(0,import_chunk_DFAVRAQR.isDeadState)(row.state)?(0,import_chunk_DFAVRAQR.
+: it is this very command`);const row=(0,import_chunk_33P23ATF.readProcess)(number);const identity=row&&!(0,import_chunk_33P23ATF.isDeadState)(row.state)?(0,import_chunk_33P23ATF.
 identityOf)(number):void 0;if(!identity&&!isOnce)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot watch process ${number}: there is none of that n\
 umber here (it may have ended already)`);const text=identity?row?.name:null;return{input:{pid:number,name:text,identity:identity??null},words:`pid ${number}${text?
 ` (${text})`:""}: gone`}},async look(input){const shown=`process ${input.pid}${input.name?` (${input.name})`:""}`;const facts={facts:{pid:input.pid}};switch(standing(
 input)){case"alive":return(0,import_chunk_MZF46EUA.seen)("pending","running",`${shown} is running`,facts);case"dead":return(0,import_chunk_MZF46EUA.seen)("met",
 "gone",`${shown} has ended`,facts);default:return{kind:"trouble",cause:"failed",message:`${shown} cannot be seen from this pid namespace`,retryAfterMs:null}}},early(input,wake){
-const timer=setInterval(()=>{if(standing(input)==="dead")wake()},lookMs);return()=>clearInterval(timer)}};function standing({identity}){return(0,import_chunk_DFAVRAQR.
-isIdentity)(identity)?(0,import_chunk_DFAVRAQR.livenessOf)(identity):"dead"}
+const timer=setInterval(()=>{if(standing(input)==="dead")wake()},lookMs);return()=>clearInterval(timer)}};function standing({identity}){return(0,import_chunk_33P23ATF.
+isIdentity)(identity)?(0,import_chunk_33P23ATF.livenessOf)(identity):"dead"}
 
 },
 "./pr-XJYS4LEA.js": function (module, exports) {
@@ -6618,56 +6618,56 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./queue-care-PCUZOVOA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_IWPQGRYE=load("./chunk-IWPQGRYE.js");
-var import_chunk_3HYUGBKQ=load("./chunk-3HYUGBKQ.js");var import_chunk_HJQCBZHV=load("./chunk-HJQCBZHV.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");
-var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
-var import_chunk_AMHAGSSW=load("./chunk-AMHAGSSW.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");
-var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");
-var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
+"./queue-care-UOOAC6RO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_JCCLDAQN=load("./chunk-JCCLDAQN.js");
+var import_chunk_TCDI56O5=load("./chunk-TCDI56O5.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");
+var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
+var import_chunk_CERYPMTY=load("./chunk-CERYPMTY.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");
+var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");
+var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
 var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){
-if((0,import_chunk_IWPQGRYE.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)
-return isChanged;for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_B4HBQMDR.isSettleable)(
-condition))continue;const now=await unlessGone(()=>(0,import_chunk_B4HBQMDR.refresh)(root,id));if(now&&(0,import_chunk_B4HBQMDR.isSettleable)((0,import_chunk_BRMQUMV6.
-conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_3HYUGBKQ.
-attachWorker)((0,import_chunk_BRMQUMV6.inspect)(root,id),view=>(0,import_chunk_BRMQUMV6.conditionOf)(view)==="unclaimed");return(0,import_chunk_BRMQUMV6.inspect)(
-root,id)});return!now||(0,import_chunk_BRMQUMV6.conditionOf)(now)!=="unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof
+if((0,import_chunk_JCCLDAQN.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)
+return isChanged;for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_R5T6KAYY.isSettleable)(
+condition))continue;const now=await unlessGone(()=>(0,import_chunk_R5T6KAYY.refresh)(root,id));if(now&&(0,import_chunk_R5T6KAYY.isSettleable)((0,import_chunk_LKVCNF5P.
+conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_TCDI56O5.
+attachWorker)((0,import_chunk_LKVCNF5P.inspect)(root,id),view=>(0,import_chunk_LKVCNF5P.conditionOf)(view)==="unclaimed");return(0,import_chunk_LKVCNF5P.inspect)(
+root,id)});return!now||(0,import_chunk_LKVCNF5P.conditionOf)(now)!=="unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof
 import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}
 
 },
-"./queue-note-5C4FM7N7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_IWPQGRYE=load(
-"./chunk-IWPQGRYE.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./queue-note-I5BWYGEQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_JCCLDAQN=load(
+"./chunk-JCCLDAQN.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function queueNoteOf(root,spec){if(spec.kind==="timer")return{facts:{},line:"queue:   none: a timer is armed at once, --max-live do\
-es not count for it"};if(!(0,import_chunk_7O3BSNKY.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_IWPQGRYE.lookAtQueue)(root,
-spec,(0,import_chunk_IWPQGRYE.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_7O3BSNKY.readTurn)((0,import_chunk_VQZH6OHM.jobPaths)(
+es not count for it"};if(!(0,import_chunk_BQYHQL4Q.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_JCCLDAQN.lookAtQueue)(root,
+spec,(0,import_chunk_JCCLDAQN.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_BQYHQL4Q.readTurn)((0,import_chunk_VQZH6OHM.jobPaths)(
 root,spec.id),spec.id))return{facts:{queue:null},line:`queue:   its turn is now (at most ${max_live} at a time)`};if(place+atWork.length<=max_live)return{facts:{
 queue:null},line:`queue:   a place is free (at most ${max_live} at a time)`};const before=ahead.at(-1);const behind=before?[before]:atWork.slice(0,import_chunk_EJMCTUJP.
 queueNamed).map(({id})=>id);const seen={place,live:atWork.length,max_live,behind};return{facts:{queue:seen},line:`queued:  ${(0,import_chunk_T4JNAPAO.queueWords)(
 seen)}`}}
 
 },
-"./reconcile-TOQRQVFZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_44TTJNGR=load(
-"./chunk-44TTJNGR.js");var import_chunk_2QAYORF5=load("./chunk-2QAYORF5.js");var import_chunk_OM5WHWRF=load("./chunk-OM5WHWRF.js");var import_chunk_T3VJZN5S=load(
-"./chunk-T3VJZN5S.js");var import_chunk_2WNRBPZU=load("./chunk-2WNRBPZU.js");var import_chunk_CWCHVFYK=load("./chunk-CWCHVFYK.js");var import_chunk_BXZ3EG3J=load(
-"./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_YVQKCMEV=load("./chunk-YVQKCMEV.js");var import_chunk_46KN6FS2=load(
-"./chunk-46KN6FS2.js");var import_chunk_RQEIXYJF=load("./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load(
+"./reconcile-C6BC6L43.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_SUJIKSKU=load(
+"./chunk-SUJIKSKU.js");var import_chunk_YXUOUTAW=load("./chunk-YXUOUTAW.js");var import_chunk_I6UUDSJG=load("./chunk-I6UUDSJG.js");var import_chunk_XP275PGZ=load(
+"./chunk-XP275PGZ.js");var import_chunk_DPIDY5KO=load("./chunk-DPIDY5KO.js");var import_chunk_BHXFTYW4=load("./chunk-BHXFTYW4.js");var import_chunk_BXZ3EG3J=load(
+"./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_XXPBZJD6=load("./chunk-XXPBZJD6.js");var import_chunk_46KN6FS2=load(
+"./chunk-46KN6FS2.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load(
 "./chunk-4SONJGJP.js");var import_chunk_ZVVKMGTS=load("./chunk-ZVVKMGTS.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_4XLIOFC2=load(
-"./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_G4YWOPCR=load(
+"./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load(
 "./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var kept=5;var wanted=["attention","handb\
@@ -6676,27 +6676,27 @@ const fired=new Map;const changes=new Map;let end;let newestMs=null;let handback
 import_chunk_ILRLY4JU.isNumbered)(event))return;const atMs=instantIn(event,writtenMs,nowMs2);newestMs=atMs;const key=`${view.id}:${event.seq}`;if(event.type==="\
 ended")end={atMs,event};if(event.type==="handback")handbackSeq=Math.max(handbackSeq??0,event.seq);if(atMs<=since||known.has(key))return;const wake=wakeOf(event);
 if(wake)add(fired,wake,{id:view.id,key,atMs,wake,events:[event],count:1});if(event.type==="worker_replaced"||event.type==="worker_failed"){const{type}=event;changes.
-set(type,{id:view.id,key,atMs,type,count:(changes.get(type)?.count??0)+1})}});const ended=(0,import_chunk_BRMQUMV6.isEnded)(view.state)&&view.damage===null?endOf(
+set(type,{id:view.id,key,atMs,type,count:(changes.get(type)?.count??0)+1})}});const ended=(0,import_chunk_LKVCNF5P.isEnded)(view.state)&&view.damage===null?endOf(
 view,end,nowMs2):null;const isNew=ended!==null&&ended.atMs>since&&!known.has(ended.key);const told=[...fired.values(),...isNew?[ended]:[]];return{fired:told,changes:[
-...changes.values()],newestMs,handbackSeq}}function endOf(view,end,nowMs2){const atMs=end?.atMs??Math.min((0,import_chunk_EAYLE45X.instantOf)(view.state.ended_at)??
+...changes.values()],newestMs,handbackSeq}}function endOf(view,end,nowMs2){const atMs=end?.atMs??Math.min((0,import_chunk_ZGBECAX4.instantOf)(view.state.ended_at)??
 nowMs2,nowMs2);const key=`${view.id}:${end?.event.seq??view.state.seq}`;return{id:view.id,key,atMs,wake:"terminal",events:end?[end.event]:[],count:1}}function add(fired,wake,one){
 const before=fired.get(wake);const events=[...before?.events??[],...one.events].slice(-kept);fired.set(wake,{...one,events,count:(before?.count??0)+1})}function wakeOf({
 type,wake}){if(type==="ended"||!Array.isArray(wake))return void 0;return wanted.find(word=>wake.includes(word))}function instantIn(event,writtenMs,nowMs2){const atMs=(0,
-import_chunk_EAYLE45X.instantOf)(event.at);return atMs===null||atMs>nowMs2?writtenMs:atMs}async function readLooks(root,owner){const read=(0,import_chunk_PGEWSQPR.
+import_chunk_ZGBECAX4.instantOf)(event.at);return atMs===null||atMs>nowMs2?writtenMs:atMs}async function readLooks(root,owner){const read=(0,import_chunk_PGEWSQPR.
 readJson)(fileOf(root,owner));const key=knownKey();if(read.kind!=="ok"||key===void 0)return[];const{looks,mac}=read.value;if(!Array.isArray(looks)||typeof mac!==
-"string"||!looks.every(isLook))return[];return(0,import_chunk_7O3BSNKY.sameMac)(await(0,import_chunk_7O3BSNKY.macOfAnswer)({what:"looks",owner,looks},key),mac)?
+"string"||!looks.every(isLook))return[];return(0,import_chunk_BQYHQL4Q.sameMac)(await(0,import_chunk_BQYHQL4Q.macOfAnswer)({what:"looks",owner,looks},key),mac)?
 looks:[]}async function noteLook(root,owner,{seq,told}){const key=knownKey();if(key===void 0)return false;try{const folder=(0,import_chunk_VQZH6OHM.rootPaths)(root).
 looks;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,import_chunk_S7M4UBSY.factsOf)(folder);if(facts?.kind!=="folder"||facts.uid!==process.getuid?.())
 return false;const others=(await readLooks(root,owner)).filter(one=>one.seq!==seq);const now={seq,at_ms:(0,import_chunk_CL3BCQKO.nowMs)(),mono_ms:(0,import_chunk_CL3BCQKO.
-monotonicMs)(),boot_id:(0,import_chunk_DFAVRAQR.bootId)(),told:told.slice(-import_chunk_EJMCTUJP.lookKeys)};const looks=[...others,now].slice(-import_chunk_EJMCTUJP.
-looksKept);(0,import_chunk_PGEWSQPR.writeJson)(fileOf(root,owner),{owner,looks,mac:await(0,import_chunk_7O3BSNKY.macOfAnswer)({what:"looks",owner,looks},key)},{
-sync:false});return true}catch{return false}}function knownKey(){try{return(0,import_chunk_7O3BSNKY.readKey)()}catch{return void 0}}function setBackMs(look){if(look.
-boot_id!==(0,import_chunk_DFAVRAQR.bootId)())return 0;const drift=(0,import_chunk_CL3BCQKO.nowMs)()-(0,import_chunk_CL3BCQKO.monotonicMs)()-(look.at_ms-look.mono_ms);
+monotonicMs)(),boot_id:(0,import_chunk_33P23ATF.bootId)(),told:told.slice(-import_chunk_EJMCTUJP.lookKeys)};const looks=[...others,now].slice(-import_chunk_EJMCTUJP.
+looksKept);(0,import_chunk_PGEWSQPR.writeJson)(fileOf(root,owner),{owner,looks,mac:await(0,import_chunk_BQYHQL4Q.macOfAnswer)({what:"looks",owner,looks},key)},{
+sync:false});return true}catch{return false}}function knownKey(){try{return(0,import_chunk_BQYHQL4Q.readKey)()}catch{return void 0}}function setBackMs(look){if(look.
+boot_id!==(0,import_chunk_33P23ATF.bootId)())return 0;const drift=(0,import_chunk_CL3BCQKO.nowMs)()-(0,import_chunk_CL3BCQKO.monotonicMs)()-(look.at_ms-look.mono_ms);
 return drift<-driftMs?Math.round(-drift):0}var driftMs=1e3;function fileOf(root,owner){return import_node_path.default.join((0,import_chunk_VQZH6OHM.rootPaths)(
-root).looks,`${(0,import_chunk_7O3BSNKY.hashOf)(JSON.stringify(owner)).slice(0,40)}.json`)}function isLook(value){if(typeof value!=="object"||value===null)return false;
+root).looks,`${(0,import_chunk_BQYHQL4Q.hashOf)(JSON.stringify(owner)).slice(0,40)}.json`)}function isLook(value){if(typeof value!=="object"||value===null)return false;
 const{seq,at_ms,mono_ms,boot_id,told}=value;const numbers=[seq,at_ms,mono_ms];if(!numbers.every(one=>Number.isSafeInteger(one)&&one>=0))return false;return typeof boot_id===
 "string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value==="string"&&value.length<80&&(0,import_chunk_V5ZZ3YHA.isId)(value.split(
-":")[0]??"")}async function questionsOf(view,option){const{spec,state,damage}=view;if(!spec?.staff||damage!==null)return[];if(!(0,import_chunk_BRMQUMV6.isEnded)(
+":")[0]??"")}async function questionsOf(view,option){const{spec,state,damage}=view;if(!spec?.staff||damage!==null)return[];if(!(0,import_chunk_LKVCNF5P.isEnded)(
 state))return inFolder(view,null);if(!hasQuestion(state)||isGoneOnFrom(view))return[];return atEnd(view,option)}function hasQuestion({warnings}){return warnings.
 some(({code})=>code==="parent_question")}async function atEnd(view,option){const{spec,paths,id}=view;const on=(0,import_chunk_46KN6FS2.goingOn)(view,option)?.next??
 {restart:import_chunk_AYL4EYJC.nextCommands.restart(id,option)};const[next=null]=Object.values(on);const named=(0,import_chunk_4QTDUFVE.findQuestion)((0,import_chunk_4E6W4MJD.
@@ -6711,27 +6711,27 @@ hasOwn(baseline,name))?toldNames(view):new Set;return seen.files.flatMap(({name,
 hasOwn(baseline,name)&&!changed.has(name);if(!(0,import_chunk_4QTDUFVE.isHandback)(name)||size===0||isOld||answer===null||names.has(answer))return[];return[{view,
 file:`${dir}/${name}`,answer:`${dir}/${answer}`,trouble:null,next}]})}function toldNames({paths}){const names=new Set;new import_chunk_7YOZG6AQ.JournalScan(paths.
 events).read(({type,name})=>{if(type==="handback"&&typeof name==="string")names.add(name)});return names}function isGoneOnFrom({root,id}){for(const other of(0,import_chunk_HCKID2IT.
-listJobs)(root).slice(0,import_chunk_EJMCTUJP.wakeJobs)){if(other===id)return false;const spec=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(
+listJobs)(root).slice(0,import_chunk_EJMCTUJP.wakeJobs)){if(other===id)return false;const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(
 root,other));if(spec.kind==="ok"&&spec.value.lineage?.parent===id)return true}return false}function standingEnds(root,whose){const found={unread:[],asking:[]};for(const id of(0,
 import_chunk_HCKID2IT.listJobs)(root).slice(0,import_chunk_EJMCTUJP.wakeJobs)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);if(id.startsWith("timer-")||
-(0,import_chunk_S7M4UBSY.exists)(paths.marker))continue;const isCollected=(0,import_chunk_S7M4UBSY.exists)(paths.collected);const state=(0,import_chunk_EAYLE45X.
-readState)(paths);if(state.kind!=="ok"||!isUnread(state.value)||isCollected&&!hasQuestion(state.value))continue;const spec=(0,import_chunk_EAYLE45X.readSpec)(paths);
+(0,import_chunk_S7M4UBSY.exists)(paths.marker))continue;const isCollected=(0,import_chunk_S7M4UBSY.exists)(paths.collected);const state=(0,import_chunk_ZGBECAX4.
+readState)(paths);if(state.kind!=="ok"||!isUnread(state.value)||isCollected&&!hasQuestion(state.value))continue;const spec=(0,import_chunk_ZGBECAX4.readSpec)(paths);
 const word=spec.kind==="ok"?whose(spec.value):"other";if(word==="other")continue;if(!isCollected&&word==="own")found.unread.push(id);if(hasQuestion(state.value))
 found.asking.push(id)}return found}var unread=["done","failed","timed_out","crashed"];function isUnread({state}){return unread.includes(state)}async function lookAround(root,owner,given){
 const now=(0,import_chunk_CL3BCQKO.nowMs)();const looks=await readLooks(root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const whose=(0,
-import_chunk_44TTJNGR.whoseJobs)(root.folder,owner);const{ids,older}=findJobs(root.folder,whose,start.since);const fired=[];const changes=[];const open=[];const questions=[];
-for(const id of ids){for(const view of await(0,import_chunk_T3VJZN5S.tryView)(root.folder,id)){const word=view.spec===null?"own":whose(view.spec);if(word==="oth\
+import_chunk_SUJIKSKU.whoseJobs)(root.folder,owner);const{ids,older}=findJobs(root.folder,whose,start.since);const fired=[];const changes=[];const open=[];const questions=[];
+for(const id of ids){for(const view of await(0,import_chunk_XP275PGZ.tryView)(root.folder,id)){const word=view.spec===null?"own":whose(view.spec);if(word==="oth\
 er")continue;const startedBy=starterOf(view,owner);const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());fired.push(...told2.fired.
-map(one=>({...one,view,late:(0,import_chunk_2QAYORF5.lateOf)(one,view),startedBy})));changes.push(...told2.changes);if(!(0,import_chunk_BRMQUMV6.isEnded)(view.state)||
-view.damage!==null)open.push((0,import_chunk_2QAYORF5.outstanding)(view,{...told2,startedBy,isBelow:word==="below"},root.option));if(!(0,import_chunk_BRMQUMV6.isEnded)(
+map(one=>({...one,view,late:(0,import_chunk_YXUOUTAW.lateOf)(one,view),startedBy})));changes.push(...told2.changes);if(!(0,import_chunk_LKVCNF5P.isEnded)(view.state)||
+view.damage!==null)open.push((0,import_chunk_YXUOUTAW.outstanding)(view,{...told2,startedBy,isBelow:word==="below"},root.option));if(!(0,import_chunk_LKVCNF5P.isEnded)(
 view.state))questions.push(...await questionsOf(view,root.option))}}const standing=standingEnds(root.folder,whose);for(const id of standing.asking)for(const view of await(0,
-import_chunk_T3VJZN5S.tryView)(root.folder,id))questions.push(...await questionsOf(view,root.option));fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];
+import_chunk_XP275PGZ.tryView)(root.folder,id))questions.push(...await questionsOf(view,root.option));fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];
 const newest=Math.max(start.since,...told.map(one=>Math.floor(one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(newest,now-import_chunk_EJMCTUJP.
 wakeLagMs));const keys=[...start.told,...told.filter(one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.folder,owner,{seq:nextSeq,told:[
 ...new Set(keys)]});const shown=new Set(fired.map(one=>one.id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(last,open,fired),setBackMs:start.
 setBackMs,isBeyond:start.isBeyond,fired,changes:changes.sort((a,b)=>a.atMs-b.atMs),lost:fired.flatMap(({id,wake,view})=>wake==="terminal"?lossOf(id,view):[]),outstanding:open.
-sort(byUrgency),wait:(0,import_chunk_2QAYORF5.waitForThem)(open,owner,root.option),questions,uncollected:standing.unread.filter(id=>!shown.has(id)),older,nextSeq,
-isKept,isThere:(0,import_chunk_S7M4UBSY.exists)(root.folder)}}function restartOf(last,open,fired){if(last!==null&&last.boot_id!==(0,import_chunk_DFAVRAQR.bootId)())
+sort(byUrgency),wait:(0,import_chunk_YXUOUTAW.waitForThem)(open,owner,root.option),questions,uncollected:standing.unread.filter(id=>!shown.has(id)),older,nextSeq,
+isKept,isThere:(0,import_chunk_S7M4UBSY.exists)(root.folder)}}function restartOf(last,open,fired){if(last!==null&&last.boot_id!==(0,import_chunk_33P23ATF.bootId)())
 return"since_look";const isLost=fired.some(({view})=>view.state.error?.code==="host_restarted");return isLost||open.some(({view})=>view.isOtherBoot)?"since_laun\
 ch":null}function startOf(looks,given,now){const seq=given??looks.at(-1)?.seq??0;const look=looks.findLast(one=>one.seq===seq);const back=look?setBackMs(look):0;
 const since=Math.max(0,seq-back);const told=new Set(look?.told??[]);return since>now?{since:0,told:new Set,setBackMs:back,isBeyond:true}:{since,told,setBackMs:back,
@@ -6739,14 +6739,14 @@ isBeyond:false}}function findJobs(root,whose,since){const live=(0,import_chunk_H
 jobPaths)(root,id).folder));const isLive=new Set(live);const ended=[];for(const id of(0,import_chunk_HCKID2IT.listJobs)(root)){if(isLive.has(id))continue;const writtenMs=(0,
 import_chunk_S7M4UBSY.factsOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).state)?.modifiedMs??Number.POSITIVE_INFINITY;if(writtenMs<since-import_chunk_EJMCTUJP.
 wakeLagMs||!isOf(root,id,whose))continue;ended.push({id,writtenMs})}ended.sort((a,b)=>b.writtenMs-a.writtenMs);return{ids:[...live,...ended.slice(0,import_chunk_EJMCTUJP.
-wakeJobs).map(one=>one.id)],older:Math.max(0,ended.length-import_chunk_EJMCTUJP.wakeJobs)}}function isOf(root,id,whose){const spec=(0,import_chunk_EAYLE45X.readSpec)(
+wakeJobs).map(one=>one.id)],older:Math.max(0,ended.length-import_chunk_EJMCTUJP.wakeJobs)}}function isOf(root,id,whose){const spec=(0,import_chunk_ZGBECAX4.readSpec)(
 (0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&whose(spec.value)!=="other"}function starterOf({spec,id},owner){const above=spec?.owner??null;
 return above!==null&&above!==owner&&above!==id&&(0,import_chunk_V5ZZ3YHA.isId)(above)?above:null}function byUrgency(a,b){const calm=one=>Number(one.health.health!==
 "attention"&&one.late===null);return calm(a)-calm(b)||b.ageMs-a.ageMs}var losses=["host_restarted","worker_lost"];function lossOf(id,{state}){const code=state.error?.
 code;return code!==void 0&&losses.includes(code)?[{id,code}]:[]}function firedWords(fired){if(fired.wake!=="terminal")return`${fired.wake}${fired.count>1?` (${countWords(
 fired)})`:""}: ${eventsWords(fired)}`;const{state,spec}=fired.view;const word=spec?.timer&&state.state==="done"?"due":state.state;const facts=[word,state.exit_code===
 null||state.exit_code===0?null:`exit ${state.exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)}`,
-state.warnings.length===0?null:counted(state.warnings.length,"warning")];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_2WNRBPZU.whatOf)(
+state.warnings.length===0?null:counted(state.warnings.length,"warning")];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_DPIDY5KO.whatOf)(
 fired.view),120)}`}function countWords({wake,count,events}){if(wake!=="handback")return`${count} of them, the newest`;return count>events.length?`${count} files\
 , the newest`:`${count} files`}function eventsWords({events,wake}){if(wake==="handback")return events.map(event=>eventWords(event)).join(", ");return events.length===
 0?"":eventWords(events.at(-1))}function eventWords(event){const{name,reason,message,evidence,word}=event;const said=event.type==="handback"?[name]:[reason,message,
@@ -6755,7 +6755,7 @@ if(wake==="handback")return late?.kind==="duplicate"?null:readFiles(fired);if(la
 observe(id,root.option);const isReminder=view.spec?.timer&&view.state.state==="done"&&view.state.error===null;return isReminder?null:import_chunk_AYL4EYJC.nextCommands.
 result(id,root.option)}function readFiles({events,view}){const dir=view.spec?.handback?.dir;const names=events.map(({name})=>name).filter(name=>typeof name==="s\
 tring"&&(0,import_chunk_4QTDUFVE.isHandback)(name));if(typeof dir!=="string"||names.length===0)return null;return(0,import_chunk_GEPPUING.quoteWords)(["cat",...new Set(
-names.map(name=>`${dir}/${name}`))])}function subjectWords({view}){return line((0,import_chunk_2WNRBPZU.whatOf)(view),120)}function standingWords(one){const{view,
+names.map(name=>`${dir}/${name}`))])}function subjectWords({view}){return line((0,import_chunk_DPIDY5KO.whatOf)(view),120)}function standingWords(one){const{view,
 health,worker,lastEventMs,queue,leftMs}=one;const timer=view.spec?.timer;const facts=[one.condition==="damaged"?"damaged":view.state.state,queue===null?null:queueWords(
 queue),timer?`due ${(0,import_chunk_4SONJGJP.dueWords)(timer).split(", ").at(-1)}`:queue||health.health==="unknown"?null:health.health,`${(0,import_chunk_UNGYPAP3.
 formatAge)(one.ageMs)} old`,leftMs===null||timer?null:`${(0,import_chunk_UNGYPAP3.formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,
@@ -6792,7 +6792,7 @@ isBelow,late:one.late,concerns:concernWords(one),next:one.next}}function questio
 length,import_chunk_EJMCTUJP.wakePage.named);for(;count>1;count-=1)if((0,import_chunk_PRXIW46S.rowsOf)(linesOf(questions,count),import_chunk_EJMCTUJP.wakePage.columns)<=
 rows)break;return linesOf(questions,count)}function linesOf(questions,count){const shown=questions.slice(0,count);const lines=[`questions open (${questions.length}\
 ):`];for(const[at,one]of shown.entries()){const{view,next}=one;if(shown[at-1]?.view!==view)lines.push((0,import_chunk_BOPSRWHI.cutToWidth)(`  ${view.id}  ${view.
-state.state}: ${line((0,import_chunk_2WNRBPZU.whatOf)(view),120)}`,import_chunk_EJMCTUJP.wakePage.columns));lines.push(...(0,import_chunk_PRXIW46S.wrap)(questionWords(
+state.state}: ${line((0,import_chunk_DPIDY5KO.whatOf)(view),120)}`,import_chunk_EJMCTUJP.wakePage.columns));lines.push(...(0,import_chunk_PRXIW46S.wrap)(questionWords(
 one),import_chunk_EJMCTUJP.wakePage.columns-4).map(part=>`    ${part}`));if(next!==null&&shown[at+1]?.view!==view)lines.push(`    ${next}`)}const more=questions.
 length-shown.length;return more>0?[...lines,`  and ${more} more; reconcile --json names them`]:lines}function wakePage2(seen,root){const clock=[...clockLines(seen,
 root),...restartLines(seen)];const least=rowsOf2(clock)+rowsOf2(footOf(seen,root,{fired:0,open:0,named:0}))+headings+2;const questions=questionLines(seen.questions,
@@ -6838,20 +6838,20 @@ root,owner,input.count("since")??null);if(input.has("json"))return{code:import_c
 exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./reconcile-ZSCHCXSU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_B4HBQMDR.isSettleable,isUnasked:()=>import_chunk_B4HBQMDR.isUnasked,refresh:()=>import_chunk_B4HBQMDR.
-refresh,refreshAttached:()=>import_chunk_B4HBQMDR.refreshAttached,refreshUnasked:()=>import_chunk_B4HBQMDR.refreshUnasked});module.exports=stdin_exports;var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./reconcile-UJCOCEWL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_R5T6KAYY.isSettleable,isUnasked:()=>import_chunk_R5T6KAYY.isUnasked,refresh:()=>import_chunk_R5T6KAYY.
+refresh,refreshAttached:()=>import_chunk_R5T6KAYY.refreshAttached,refreshUnasked:()=>import_chunk_R5T6KAYY.refreshUnasked});module.exports=stdin_exports;var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
 },
-"./registry-S56E5VSL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_64SQETAS.commandNames,loadCommand:()=>import_chunk_64SQETAS.loadCommand});module.exports=
-stdin_exports;var import_chunk_64SQETAS=load("./chunk-64SQETAS.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-MBCTGCFJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_YVI4TITL.commandNames,loadCommand:()=>import_chunk_YVI4TITL.loadCommand});module.exports=
+stdin_exports;var import_chunk_YVI4TITL=load("./chunk-YVI4TITL.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-SYG7BOC5.js": function (module, exports) {
@@ -6876,46 +6876,46 @@ printed more than ${import_chunk_EJMCTUJP.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-KUHPMMXU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_I7WPBYYD=load("./chunk-I7WPBYYD.js");var import_chunk_TPJJJJFU=load(
-"./chunk-TPJJJJFU.js");var import_chunk_VKDEVSVP=load("./chunk-VKDEVSVP.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_SGIQY37E=load(
-"./chunk-SGIQY37E.js");var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XQGZI6LA=load(
-"./chunk-XQGZI6LA.js");var import_chunk_PP5OZ2CJ=load("./chunk-PP5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_HR3GXE3S=load(
+"./research-4VZXHAZL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_P5QTN6V5=load("./chunk-P5QTN6V5.js");var import_chunk_TOTZQBYB=load(
+"./chunk-TOTZQBYB.js");var import_chunk_VFI653DH=load("./chunk-VFI653DH.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_YAZQO6OJ=load(
+"./chunk-YAZQO6OJ.js");var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2PXQFJL2=load(
+"./chunk-2PXQFJL2.js");var import_chunk_3QTR6XZL=load("./chunk-3QTR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_YV5B4WGT=load("./chunk-YV5B4WGT.js");var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_HJQCBZHV=load(
-"./chunk-HJQCBZHV.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_XFZXI6HM=load(
+"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_VHICJDU6=load(
+"./chunk-VHICJDU6.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_XFZXI6HM=load(
 "./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_I7WPBYYD.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_P5QTN6V5.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-I64B3B7K.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_N3TRYWIJ=load("./chunk-N3TRYWIJ.js");var import_chunk_TPJJJJFU=load(
-"./chunk-TPJJJJFU.js");var import_chunk_VKDEVSVP=load("./chunk-VKDEVSVP.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_4I5NRVZX=load(
-"./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XQGZI6LA=load("./chunk-XQGZI6LA.js");var import_chunk_PP5OZ2CJ=load(
-"./chunk-PP5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./restart-GM3KYRYC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_JZXVDZYX=load("./chunk-JZXVDZYX.js");var import_chunk_TOTZQBYB=load(
+"./chunk-TOTZQBYB.js");var import_chunk_VFI653DH=load("./chunk-VFI653DH.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_4I5NRVZX=load(
+"./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2PXQFJL2=load("./chunk-2PXQFJL2.js");var import_chunk_3QTR6XZL=load(
+"./chunk-3QTR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_YV5B4WGT=load(
 "./chunk-YV5B4WGT.js");var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load(
-"./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_HJQCBZHV=load("./chunk-HJQCBZHV.js");var import_chunk_O24UGMSY=load(
-"./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_5ZFRVBX2=load(
+"./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_O24UGMSY=load(
+"./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_5ZFRVBX2=load(
 "./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
-"./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
+"./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
 "./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
@@ -6926,31 +6926,31 @@ profile:import_chunk_BXZ3EG3J.staffOptions.profile,handback:{...import_chunk_BXZ
  that of the earlier job)"},share:import_chunk_BXZ3EG3J.writerOptions.share,...import_chunk_BXZ3EG3J.launchOptions},notes:"Refused while the earlier job still r\
 uns. Label and --max-live are those of the earlier job unless given, the owner too when this call names none. The environment is that of this call.",examples:["\
 restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.
-root(input);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);const words=(0,import_chunk_XQGZI6LA.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_XQGZI6LA.
+root(input);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);const words=(0,import_chunk_2PXQFJL2.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_2PXQFJL2.
 repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_HCKID2IT.requireWholeId)(root,input.words[0]);const view=await(0,
-import_chunk_B4HBQMDR.refresh)(root.folder,id);const spec=(0,import_chunk_N3TRYWIJ.requireSpec)(root,id);await(0,import_chunk_N3TRYWIJ.requireGenuine)(spec);if(!(0,
-import_chunk_BRMQUMV6.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_AYL4EYJC.
+import_chunk_R5T6KAYY.refresh)(root.folder,id);const spec=(0,import_chunk_JZXVDZYX.requireSpec)(root,id);await(0,import_chunk_JZXVDZYX.requireGenuine)(spec);if(!(0,
+import_chunk_LKVCNF5P.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_AYL4EYJC.
 nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load(
-"./restart-watch-LGQSLLRW.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
+"./restart-watch-M5KFUWZD.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
 spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of["backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_N3TRYWIJ.requireFolder)(spec,"restart",root.option);const run=spec.
+usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_JZXVDZYX.requireFolder)(spec,"restart",root.option);const run=spec.
 run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_4I5NRVZX.
-requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_PP5OZ2CJ.launchAndTell)(context,input,{kind:"run",
-verb:"run",...(0,import_chunk_PP5OZ2CJ.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
-first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_N3TRYWIJ.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
+requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_3QTR6XZL.launchAndTell)(context,input,{kind:"run",
+verb:"run",...(0,import_chunk_3QTR6XZL.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
+first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_JZXVDZYX.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
 ...(0,import_chunk_2MKRHZHT.freshPaths)(run),program},warnings:(0,import_chunk_4I5NRVZX.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} \
 for a timer: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}\
 : it was armed for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.
-resolve().then(()=>load("./timer-HH7Q6TKX.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
-return launchTimer(context,input,{timer,earlier:spec,lineage:(0,import_chunk_N3TRYWIJ.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
+resolve().then(()=>load("./timer-OO3MMWKL.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
+return launchTimer(context,input,{timer,earlier:spec,lineage:(0,import_chunk_JZXVDZYX.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
 const staff=spec.staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?
-originOf(spec,spec.worktree):(0,import_chunk_N3TRYWIJ.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
-has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_VKDEVSVP.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
-kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_TPJJJJFU.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
+originOf(spec,spec.worktree):(0,import_chunk_JZXVDZYX.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
+has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_VFI653DH.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
+kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_TOTZQBYB.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
 prompt,resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_O24UGMSY.historicalOf)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_TPJJJJFU.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
-staff:part,cwd,lineage:(0,import_chunk_N3TRYWIJ.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_TOTZQBYB.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
+staff:part,cwd,lineage:(0,import_chunk_JZXVDZYX.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.
 worktree?"new":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??
 null,handback:spec.handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(
 worktree.path,spec.cwd));if((0,import_chunk_S7M4UBSY.isFolder)(folder))return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.
@@ -6958,27 +6958,51 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 (0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_EJMCTUJP.limits.staffTimeout)}
 
 },
-"./restart-watch-LGQSLLRW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_N3TRYWIJ=load("./chunk-N3TRYWIJ.js");var import_chunk_PP5OZ2CJ=load(
-"./chunk-PP5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_3KQGMYNP=load(
-"./chunk-3KQGMYNP.js");var import_chunk_HJQCBZHV=load("./chunk-HJQCBZHV.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_4XLIOFC2=load(
-"./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
+"./restart-watch-M5KFUWZD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_JZXVDZYX=load("./chunk-JZXVDZYX.js");var import_chunk_3QTR6XZL=load(
+"./chunk-3QTR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./chunk-FY7PDRQG.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_B572QHY7=load(
+"./chunk-B572QHY7.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_4XLIOFC2=load(
+"./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
 "./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){
 for(const name of["backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watc\
-h: it is for staff`);const cwd=(0,import_chunk_N3TRYWIJ.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_3KQGMYNP.loadWatch)(earlier.condition);
-if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_3KQGMYNP.
-watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_PP5OZ2CJ.launchAndTell)(context,input,{kind:"\
-watch",verb:"watch",...(0,import_chunk_PP5OZ2CJ.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(
+h: it is for staff`);const cwd=(0,import_chunk_JZXVDZYX.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_B572QHY7.loadWatch)(earlier.condition);
+if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_B572QHY7.
+watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_3QTR6XZL.launchAndTell)(context,input,{kind:"\
+watch",verb:"watch",...(0,import_chunk_3QTR6XZL.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(
 timeout,"--timeout",import_chunk_EJMCTUJP.limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,
-import_chunk_N3TRYWIJ.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
+import_chunk_JZXVDZYX.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
+
+},
+"./review-STRYNR2N.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_P5QTN6V5=load("./chunk-P5QTN6V5.js");var import_chunk_TOTZQBYB=load(
+"./chunk-TOTZQBYB.js");var import_chunk_VFI653DH=load("./chunk-VFI653DH.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_YAZQO6OJ=load(
+"./chunk-YAZQO6OJ.js");var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2PXQFJL2=load(
+"./chunk-2PXQFJL2.js");var import_chunk_3QTR6XZL=load("./chunk-3QTR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
+"./chunk-VBLPR7QA.js");var import_chunk_YV5B4WGT=load("./chunk-YV5B4WGT.js");var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_VHICJDU6=load(
+"./chunk-VHICJDU6.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_XFZXI6HM=load(
+"./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_P5QTN6V5.
+makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
+commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
+hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
 "./review-VAWLZ6RK.js": function (module, exports) {
@@ -6999,78 +7023,54 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_SGMQGZH5.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./review-WS65ZEU5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_I7WPBYYD=load("./chunk-I7WPBYYD.js");var import_chunk_TPJJJJFU=load(
-"./chunk-TPJJJJFU.js");var import_chunk_VKDEVSVP=load("./chunk-VKDEVSVP.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_SGIQY37E=load(
-"./chunk-SGIQY37E.js");var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XQGZI6LA=load(
-"./chunk-XQGZI6LA.js");var import_chunk_PP5OZ2CJ=load("./chunk-PP5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
-"./chunk-VBLPR7QA.js");var import_chunk_YV5B4WGT=load("./chunk-YV5B4WGT.js");var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_HJQCBZHV=load(
-"./chunk-HJQCBZHV.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_XFZXI6HM=load(
-"./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_I7WPBYYD.
-makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
-commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
-hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
-
-},
-"./run-timer-3CUIV6BM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_G2XK37VA=load("./chunk-G2XK37VA.js");var import_chunk_QHEP53YE=load(
-"./chunk-QHEP53YE.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_DBXNRVOI=load("./chunk-DBXNRVOI.js");var import_chunk_P3LXINW5=load(
-"./chunk-P3LXINW5.js");var import_chunk_RWGAL3I4=load("./chunk-RWGAL3I4.js");var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load(
+"./run-timer-4WAE6G3L.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_EHNR7PPR=load("./chunk-EHNR7PPR.js");var import_chunk_XYZACPHR=load(
+"./chunk-XYZACPHR.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_KPFKMUGE=load("./chunk-KPFKMUGE.js");var import_chunk_PQLADSLK=load(
+"./chunk-PQLADSLK.js");var import_chunk_AGT5YIXR=load("./chunk-AGT5YIXR.js");var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load(
 "./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load("./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_LQ7UQP2V=load(
 "./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load(
 "./chunk-4XLIOFC2.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
-"./chunk-TFEMYLSK.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load(
+"./chunk-TFEMYLSK.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load(
 "./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
+"./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
 "./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;
-const unlessEnded=act=>(0,import_chunk_DW356W3Z.withLock)(paths.lock,()=>(0,import_chunk_BRMQUMV6.isEnded)((0,import_chunk_BRMQUMV6.inspect)(claim.root,spec.id).
+const unlessEnded=act=>(0,import_chunk_65MQFBXZ.withLock)(paths.lock,()=>(0,import_chunk_LKVCNF5P.isEnded)((0,import_chunk_LKVCNF5P.inspect)(claim.root,spec.id).
 state)?void 0:act());const type=generation===1?"claimed":"worker_replaced";await unlessEnded(()=>void(0,import_chunk_4XKVO363.openJournal)(paths,spec).append(type,
-{worker:self.pid,generation}));await untilOver(claim);if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_DBXNRVOI.concludeTimer)(
+{worker:self.pid,generation}));await untilOver(claim);if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_KPFKMUGE.concludeTimer)(
 claim,false))}function untilOver(claim){const{paths,spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{
-clearTimeout(timer);const rest=due-(0,import_chunk_CL3BCQKO.nowMs)();if(rest>0&&(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!(0,import_chunk_EAYLE45X.readCancel)(
-paths)){timer=setTimeout(look,Math.min(rest,import_chunk_EJMCTUJP.timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_G2XK37VA.makeTicker)(claim,look,
+clearTimeout(timer);const rest=due-(0,import_chunk_CL3BCQKO.nowMs)();if(rest>0&&(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!(0,import_chunk_ZGBECAX4.readCancel)(
+paths)){timer=setTimeout(look,Math.min(rest,import_chunk_EJMCTUJP.timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_EHNR7PPR.makeTicker)(claim,look,
 tickMs)})}
 
 },
-"./run-watch-ZHQ2SONX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_3KQGMYNP=load("./chunk-3KQGMYNP.js");var import_chunk_NNIF4KUX=load(
-"./chunk-NNIF4KUX.js");var import_chunk_46KDHTB3=load("./chunk-46KDHTB3.js");var import_chunk_46XDPNLZ=load("./chunk-46XDPNLZ.js");var import_chunk_QHEP53YE=load(
-"./chunk-QHEP53YE.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_5X5Y7LNR=load("./chunk-5X5Y7LNR.js");var import_chunk_XO3NQEUS=load(
-"./chunk-XO3NQEUS.js");var import_chunk_MZWSYKEP=load("./chunk-MZWSYKEP.js");var import_chunk_P3LXINW5=load("./chunk-P3LXINW5.js");var import_chunk_RWGAL3I4=load(
-"./chunk-RWGAL3I4.js");var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load(
-"./chunk-QMDLQ4SE.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load("./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load(
+"./run-watch-DMOWBNUR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_B572QHY7=load("./chunk-B572QHY7.js");var import_chunk_YIWUFBJB=load(
+"./chunk-YIWUFBJB.js");var import_chunk_46KDHTB3=load("./chunk-46KDHTB3.js");var import_chunk_VOGOT6CB=load("./chunk-VOGOT6CB.js");var import_chunk_XYZACPHR=load(
+"./chunk-XYZACPHR.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_6PFZRDLE=load("./chunk-6PFZRDLE.js");var import_chunk_GDDTUEMJ=load(
+"./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_PQLADSLK=load("./chunk-PQLADSLK.js");var import_chunk_AGT5YIXR=load(
+"./chunk-AGT5YIXR.js");var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load(
+"./chunk-DGNA5353.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load("./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load(
 "./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_LQ7UQP2V=load("./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load(
 "./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load(
+"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load(
+"./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load(
 "./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function makeNap(signal){let isWoken=false;
@@ -7099,7 +7099,7 @@ import_chunk_EJMCTUJP.watchTroubles&&trouble.cause!=="rate_limit"?"lasting":void
 g":void 0}function foldFault(before,fault){const evidence=(0,import_chunk_46KDHTB3.line)(fault.message);const note={...before.note,verdict:"error",word:fault.cause,
 evidence,facts:{}};return{...before,note,end:{reason:"watch_error",detail:evidence}}}function tell(memory,events){const{told}=memory.note;const telling=events.map(
 (event,at)=>({...event,n:told+at+1}));return{...memory,telling,note:{...memory.note,told:told+events.length}}}function shortKey(key){return key.length<=import_chunk_EJMCTUJP.
-excerptBytes?key:(0,import_chunk_7O3BSNKY.hashOf)(key)}function pauseAfter(memory,answer,part,retry){if(answer.kind==="look")return Math.min(part.every_ms,Math.
+excerptBytes?key:(0,import_chunk_BQYHQL4Q.hashOf)(key)}function pauseAfter(memory,answer,part,retry){if(answer.kind==="look")return Math.min(part.every_ms,Math.
 max(1e3,answer.againMs??part.every_ms));if(answer.kind==="fault")return 0;const first=Math.min(part.every_ms,retry.firstMs);const most=Math.max(part.every_ms,retry.
 mostMs);const doubled=Math.min(most,first*2**Math.min(30,memory.note.troubles-1));return Math.max(doubled,answer.retryAfterMs??0)}function writeMemory(paths,memory){
 (0,import_chunk_PGEWSQPR.writeJson)(paths.cursor,{schema:1,...memory},{sync:false})}function readMemory(paths,start){const read=(0,import_chunk_PGEWSQPR.readJson)(
@@ -7121,15 +7121,15 @@ const{n,type,wake,key,first}=value;const known=Array.isArray(wake)?wake.filter(o
 if(type!=="trouble"&&type!=="recovered")return[];const{cause,message,in_a_row,after}=value;const rest=(0,import_chunk_LXK2ZILE.plainValue)({cause,message,in_a_row,
 after},4*import_chunk_EJMCTUJP.evidenceChars);return[{n,type,...rest,...woken}]}function isObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(
 value)}function isCount(value){return typeof value==="number"&&Number.isSafeInteger(value)&&value>=0&&value<2**40}function listenForStops({paths,spec,turn},stop){
-const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))stop("state_vanished");else if((0,import_chunk_EAYLE45X.readCancel)(paths))stop("canceled")};
-const lease=setInterval(()=>{(0,import_chunk_QHEP53YE.renewLease)(paths);look()},import_chunk_EJMCTUJP.leaseMs);process.on("SIGURG",look);const bound=(0,import_chunk_BRMQUMV6.
+const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))stop("state_vanished");else if((0,import_chunk_ZGBECAX4.readCancel)(paths))stop("canceled")};
+const lease=setInterval(()=>{(0,import_chunk_XYZACPHR.renewLease)(paths);look()},import_chunk_EJMCTUJP.leaseMs);process.on("SIGURG",look);const bound=(0,import_chunk_LKVCNF5P.
 boundOf)(spec,turn);const release=(0,import_chunk_CL3BCQKO.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_CL3BCQKO.monotonicMs)()>=bound)
 stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}var nothing={step:"none",ended:[],survivors:[]};async function runWatch(claim,log){
 const part=claim.spec.watch;const watching=new Watching(claim,part,log);await watching.begin();if(claim.generation>1)await watching.sweep(import_chunk_EJMCTUJP.
-toolGraceMs);const kind=await(0,import_chunk_3KQGMYNP.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"watch_error",detail:`this\
+toolGraceMs);const kind=await(0,import_chunk_B572QHY7.loadWatch)(part.condition);const end=kind?await watching.untilEnd(kind):{reason:"watch_error",detail:`this\
  release knows no condition ${part.condition}`};await watching.finish(end)}var Watching=class{claim;part;log;progress;memory;baseline=null;saved="";savedAt=0;constructor(claim,part,log){
-this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_46XDPNLZ.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}async begin(){
-const{generation,self,paths,spec}=this.claim;const stored=generation>1?await(0,import_chunk_5X5Y7LNR.storedVerdict)(paths,spec.id):void 0;if(stored)this.memory=
+this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_VOGOT6CB.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}async begin(){
+const{generation,self,paths,spec}=this.claim;const stored=generation>1?await(0,import_chunk_6PFZRDLE.storedVerdict)(paths,spec.id):void 0;if(stored)this.memory=
 {...this.memory,...stored};if(generation===1||this.claim.isReplacementTold)this.progress.step("claimed","claimed",{worker:self.pid});else this.progress.step("cl\
 aimed","worker_replaced",{worker:self.pid,generation,baseline_reset:false});if(this.progress.state.started_at===null)this.progress.step("started","started",{},{
 started_at:(0,import_chunk_CL3BCQKO.isoNow)()});if(this.memory.telling.length>0)this.tell();else if(generation>1)this.progress.change(this.standing())}async untilEnd(kind){
@@ -7138,65 +7138,65 @@ end===null)await this.round(kind,stop.signal);if(this.memory.end)return this.mem
 led: ${note.trouble}`:note.evidence;const reason=stopped??"hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)return{reason,detail};
 this.memory={...this.memory,note:{...note,watched_to_end:true}};return{reason,detail:(0,import_chunk_46KDHTB3.toEndText)(note,detail)}}finally{release()}}async round(kind,signal){
 const{part}=this;const nap=makeNap(signal);const stopEarly=this.early(kind,signal,nap.wake);try{const begun=(0,import_chunk_CL3BCQKO.monotonicMs)();const answer=await(0,
-import_chunk_NNIF4KUX.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
+import_chunk_YIWUFBJB.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
 Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_CL3BCQKO.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_EJMCTUJP.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_EJMCTUJP.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_EJMCTUJP.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_NNIF4KUX.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_YIWUFBJB.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
-environment:(0,import_chunk_IYTRN2OE.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_DFAVRAQR.takeBaseline)();if(this.memory.
-hasRun)return;this.memory={...this.memory,hasRun:true};this.save()}}}async seal(){const{end,note}=this.memory;if(end)this.memory={...this.memory,seal:await(0,import_chunk_5X5Y7LNR.
+environment:(0,import_chunk_IYTRN2OE.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_33P23ATF.takeBaseline)();if(this.memory.
+hasRun)return;this.memory={...this.memory,hasRun:true};this.save()}}}async seal(){const{end,note}=this.memory;if(end)this.memory={...this.memory,seal:await(0,import_chunk_6PFZRDLE.
 sealVerdict)(this.claim.spec.id,end,note)}}keep(){const{telling,end,cursor,note}=this.memory;const isDue=(0,import_chunk_CL3BCQKO.monotonicMs)()-this.savedAt>=import_chunk_EJMCTUJP.
 watchSaveMs;const what=JSON.stringify([cursor,note.troubles,note.told,end]);if(what!==this.saved||isDue)this.save();this.saved=what;if(telling.length>0)this.tell()}save(){
 this.progress.unlessFull(()=>writeMemory(this.claim.paths,this.memory));this.savedAt=(0,import_chunk_CL3BCQKO.monotonicMs)()}tell(){for(const{type,...fields}of this.
 memory.telling)this.progress.note(type,fields,this.standing());this.memory={...this.memory,telling:[]}}standing(){const{note}=this.memory;if(note.troubles>=import_chunk_EJMCTUJP.
 watchTroubles||note.alarm)return{watch:note,health:"attention",attention_kind:"task_attention"};return{watch:note,health:"unknown",attention_kind:null}}async sweepAttempt(){
 const{baseline}=this;this.baseline=null;if(baseline)await this.sweep(import_chunk_EJMCTUJP.toolGraceMs,baseline)}async sweep(graceMs,baseline=null){const{paths,
-spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return nothing;return(0,import_chunk_XO3NQEUS.terminate)((0,import_chunk_MZWSYKEP.treeOf)(
+spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return nothing;return(0,import_chunk_GDDTUEMJ.terminate)((0,import_chunk_UMDWJBGZ.treeOf)(
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_EJMCTUJP.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_EJMCTUJP.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
-import_chunk_EAYLE45X.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_P3LXINW5.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_ZGBECAX4.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
+import_chunk_PQLADSLK.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-TETQ6H4K.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_6SUQPFLF=load("./chunk-6SUQPFLF.js");var import_chunk_5X5Y7LNR=load(
-"./chunk-5X5Y7LNR.js");var import_chunk_DBXNRVOI=load("./chunk-DBXNRVOI.js");var import_chunk_6VGBR44A=load("./chunk-6VGBR44A.js");var import_chunk_XO3NQEUS=load(
-"./chunk-XO3NQEUS.js");var import_chunk_MZWSYKEP=load("./chunk-MZWSYKEP.js");var import_chunk_P3LXINW5=load("./chunk-P3LXINW5.js");var import_chunk_RWGAL3I4=load(
-"./chunk-RWGAL3I4.js");var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load(
-"./chunk-QMDLQ4SE.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load("./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load(
+"./settle-RQ7ZJB2T.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_GEQXJQII=load("./chunk-GEQXJQII.js");var import_chunk_6PFZRDLE=load(
+"./chunk-6PFZRDLE.js");var import_chunk_KPFKMUGE=load("./chunk-KPFKMUGE.js");var import_chunk_BXL5VOGL=load("./chunk-BXL5VOGL.js");var import_chunk_GDDTUEMJ=load(
+"./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_PQLADSLK=load("./chunk-PQLADSLK.js");var import_chunk_AGT5YIXR=load(
+"./chunk-AGT5YIXR.js");var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load(
+"./chunk-DGNA5353.js");var import_chunk_W6B74Y5P=load("./chunk-W6B74Y5P.js");var import_chunk_D7OEUGE3=load("./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load(
 "./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");var import_chunk_LQ7UQP2V=load("./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load(
 "./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load("./chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load(
+"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load(
+"./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_F4LH2W72=load("./chunk-F4LH2W72.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_4XKVO363=load(
 "./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_AMHAGSSW=load(
-"./chunk-AMHAGSSW.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CERYPMTY=load(
+"./chunk-CERYPMTY.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");async function settleJob(view,isDue,isStrict){if(!await(0,import_chunk_AMHAGSSW.mayAct)(view))return;const act=()=>(0,import_chunk_DW356W3Z.
-withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_BRMQUMV6.inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}catch(error){
+"./chunk-JSBRDJBE.js");async function settleJob(view,isDue,isStrict){if(!await(0,import_chunk_CERYPMTY.mayAct)(view))return;const act=()=>(0,import_chunk_65MQFBXZ.
+withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_LKVCNF5P.inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}catch(error){
 if(isFull(error))return settleFull(view,act,isStrict);if(!isOutOfReach(error)&&!isBusy(error))throw error}}async function settleFull(view,act,isStrict){(0,import_chunk_PGEWSQPR.
 removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.
 kind!=="watch")return"the shell that was to start it ended before";return state.watch?.evidence??"nobody looked"}async function settle(view){const condition=(0,
-import_chunk_BRMQUMV6.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_DBXNRVOI.concludeTimer)({paths:view.paths,spec:view.spec},
-true);if((0,import_chunk_P3LXINW5.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.
-findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_MZWSYKEP.treeOf)(view.spec,view.paths,{worker:null,shim:view.shim,child:view.child});const isOver=condition===
-"over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,import_chunk_XO3NQEUS.terminate)(tree,{graceMs:condition==="over"?
-import_chunk_EJMCTUJP.drainMs:import_chunk_EJMCTUJP.orphanGraceMs,settleMs:import_chunk_EJMCTUJP.killSettleMs});await(0,import_chunk_6SUQPFLF.endShim)(view.shim,
+import_chunk_LKVCNF5P.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_KPFKMUGE.concludeTimer)({paths:view.paths,spec:view.spec},
+true);if((0,import_chunk_PQLADSLK.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.
+findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_UMDWJBGZ.treeOf)(view.spec,view.paths,{worker:null,shim:view.shim,child:view.child});const isOver=condition===
+"over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,import_chunk_GDDTUEMJ.terminate)(tree,{graceMs:condition==="over"?
+import_chunk_EJMCTUJP.drainMs:import_chunk_EJMCTUJP.orphanGraceMs,settleMs:import_chunk_EJMCTUJP.killSettleMs});await(0,import_chunk_GEQXJQII.endShim)(view.shim,
 view.spec.mark);(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);const stored=view.spec.watch?
-await(0,import_chunk_5X5Y7LNR.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_6VGBR44A.concludeAsked)({paths:view.paths,spec:(0,import_chunk_BRMQUMV6.
+await(0,import_chunk_6PFZRDLE.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_BXL5VOGL.concludeAsked)({paths:view.paths,spec:(0,import_chunk_LKVCNF5P.
 specAtTurn)(view.spec,view.turn)},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,reconciled:true,detail:stored?.end.detail??
 detailOf(view),...stored?{watch:stored.note}:{}},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){const told=view.spec?.
-watch?void 0:(0,import_chunk_RWGAL3I4.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition===
+watch?void 0:(0,import_chunk_AGT5YIXR.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition===
 "never_started"||condition==="host_restarted")return condition;if(view.spec?.watch)return"hard_timeout";if(view.child===null)return"spawn_failed";return"worker_\
 lost"}function fullError(view){const code=view.exit?` (its command ended with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.FaultError(
 "state_unusable",`cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,"make room and ask again")}function isBusy(error){return error instanceof
@@ -7204,21 +7204,21 @@ import_chunk_NVPF5LEY.FaultError&&error.code==="busy"}function isFull(error){ret
 return["EROFS","EACCES","EPERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-PTNI3FHX.js": function (module, exports) {
+"./setup-UTAKKCPP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_GQFQNNES=load("./chunk-GQFQNNES.js");var import_chunk_FXB6SMNU=load(
-"./chunk-FXB6SMNU.js");var import_chunk_7YCMYM3C=load("./chunk-7YCMYM3C.js");var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_VKDEVSVP=load(
-"./chunk-VKDEVSVP.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load(
+"./chunk-FXB6SMNU.js");var import_chunk_7YCMYM3C=load("./chunk-7YCMYM3C.js");var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_VFI653DH=load(
+"./chunk-VFI653DH.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load(
 "./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_XFZXI6HM=load(
-"./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load(
+"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_XFZXI6HM=load(
+"./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_J2QTWEKG=load("./chunk-J2QTWEKG.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_F4LH2W72=load(
+"./chunk-G4YWOPCR.js");var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_F4LH2W72=load(
 "./chunk-F4LH2W72.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");async function tryHook(host,folder){const{how,code,stderr}=await(0,import_chunk_F4LH2W72.runTool)(
@@ -7234,10 +7234,10 @@ stringify(changed,null,indent)}
 `,added}}function parse(text){try{return(0,import_chunk_XFZXI6HM.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_GAHUBHR4.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_VQZH6OHM.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_VKDEVSVP.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_VFI653DH.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_GAHUBHR4.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_VKDEVSVP.defaultBackend)(mode,user,import_chunk_VKDEVSVP.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_VFI653DH.defaultBackend)(mode,user,import_chunk_VFI653DH.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_7U2475D5.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_PGEWSQPR.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
@@ -7253,7 +7253,7 @@ default.dirname(file)))throw refused("agy was never started here; start it once 
 read)throw refused(`they ${read.fault}`);let made;try{made=addReadRules(read.text,folder)}catch(error){throw refused((0,import_chunk_NVPF5LEY.messageOf)(error))}
 if(made.added.length===0)return[];const changes=made.added.map(rule=>`permissions.allow: adds ${JSON.stringify(rule)}`);return[{file,before:read.text,after:made.
 text,followsLink:true,isState:false,changes}]}async function applyEdits(root,edits){const stamp=(0,import_chunk_CL3BCQKO.isoNow)().replace(/[-:]|\.\d+/g,"");const write=()=>(0,
-import_chunk_XFZXI6HM.applyAll)(edits,stamp);if(!edits.some(edit=>edit.isState))return write();(0,import_chunk_VBLPR7QA.ensureRoot)(root.folder);return(0,import_chunk_DW356W3Z.
+import_chunk_XFZXI6HM.applyAll)(edits,stamp);if(!edits.some(edit=>edit.isState))return write();(0,import_chunk_VBLPR7QA.ensureRoot)(root.folder);return(0,import_chunk_65MQFBXZ.
 withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root.folder).lock,write)}function withModes(backends,modes2={}){const all=Object.entries({...backends,...modes2}).
 filter(([,name])=>name!==null);return Object.fromEntries(all)}function asEdit(edit,keys){const changes=keys.flatMap(([key,before,after])=>tellChange(key,before,
 after));return changes.length===0?[]:[{...edit,changes}]}function tellChange(key,before,after){if(isObject(before)&&isObject(after)){const modes2=import_chunk_GAHUBHR4.
@@ -7270,10 +7270,10 @@ isOn,option}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[hooksText(
 problem??"the hook answers"}.`);if(isOn)parts.push((0,import_chunk_PRXIW46S.wrap)(import_chunk_7YCMYM3C.hookWhom,80).join("\n"),`To turn them off: ${(0,import_chunk_AYL4EYJC.
 nextCommand)(option,"setup","--hooks","none","--apply")}`);return`${parts.join("\n\n")}
 `}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.length===1?installed[0]?.
-backend:void 0;return Object.values(import_chunk_GAHUBHR4.modes).map(({id,profile})=>{const chosen=(0,import_chunk_VKDEVSVP.defaultBackend)(id,config,narrowing);
+backend:void 0;return Object.values(import_chunk_GAHUBHR4.modes).map(({id,profile})=>{const chosen=(0,import_chunk_VFI653DH.defaultBackend)(id,config,narrowing);
 const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.values(
 lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:"onl\
-y_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_VKDEVSVP.narrowProfile)(id,{asked:void 0,
+y_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_VFI653DH.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied,hooks,trial}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,hooks,hook_trial:trial,changes}}function setupPage({surveys,modes:modes2,
 edits,isApplied,isAsked,hooks}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow),hooksText(hooks,
@@ -7303,13 +7303,13 @@ flag",help:"with --backend agy: add rules to its settings that let a restricted 
  of every changed file stays beside it"},...import_chunk_BXZ3EG3J.common},notes:'The state folder can only narrow: its default counts where your own config leav\
 es the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',examples:["setup",
 "setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --apply","setup --backend agy --allow-reads","setup --hooks claude --a\
-pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_WQMFSPZQ.readUserConfig)();const known=(0,import_chunk_VKDEVSVP.knownBackends)(
+pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_WQMFSPZQ.readUserConfig)();const known=(0,import_chunk_VFI653DH.knownBackends)(
 config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);const choices={restrict:restrictOf(
-input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);const narrowing=(0,import_chunk_VKDEVSVP.
+input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);const narrowing=(0,import_chunk_VFI653DH.
 readNarrowing)(root.folder,known);const folder=(0,import_chunk_G4YWOPCR.findWorktree)(context.cwd)??context.cwd;const edits=[...input.has("user")?planUserEdit(config,
 choices):planStateEdit(root,narrowing,choices,config),...input.has("allow-reads")?planReadRules(folder):[],...planHookEdits(input,folder)];const isApplied=input.
 has("apply");const copies=isApplied?await applyEdits(root,edits):[];const host=input.text("hooks")??"none";const trial=isApplied&&host!=="none"?await tryHook(host,
-folder):null;const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_WQMFSPZQ.readUserConfig)(),narrowing:(0,import_chunk_VKDEVSVP.
+folder):null;const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_WQMFSPZQ.readUserConfig)(),narrowing:(0,import_chunk_VFI653DH.
 readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_GQFQNNES.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
 filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.map((edit,at)=>({...edit,copy:copies[at]??null})),
 isApplied,isAsked:wantsChange(input),hooks:(0,import_chunk_FXB6SMNU.surveyHooks)(folder),trial};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.
@@ -7329,39 +7329,39 @@ import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}
  ~/.config/job-companion/config.json')}
 
 },
-"./staffer-DVOEULAT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_I7WPBYYD=load("./chunk-I7WPBYYD.js");var import_chunk_TPJJJJFU=load(
-"./chunk-TPJJJJFU.js");var import_chunk_VKDEVSVP=load("./chunk-VKDEVSVP.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_SGIQY37E=load(
-"./chunk-SGIQY37E.js");var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XQGZI6LA=load(
-"./chunk-XQGZI6LA.js");var import_chunk_PP5OZ2CJ=load("./chunk-PP5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_HR3GXE3S=load(
+"./staffer-CWGGTZDT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_P5QTN6V5=load("./chunk-P5QTN6V5.js");var import_chunk_TOTZQBYB=load(
+"./chunk-TOTZQBYB.js");var import_chunk_VFI653DH=load("./chunk-VFI653DH.js");var import_chunk_O2Y6NJYZ=load("./chunk-O2Y6NJYZ.js");var import_chunk_YAZQO6OJ=load(
+"./chunk-YAZQO6OJ.js");var import_chunk_4I5NRVZX=load("./chunk-4I5NRVZX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2PXQFJL2=load(
+"./chunk-2PXQFJL2.js");var import_chunk_3QTR6XZL=load("./chunk-3QTR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_YV5B4WGT=load("./chunk-YV5B4WGT.js");var import_chunk_WQMFSPZQ=load("./chunk-WQMFSPZQ.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_HJQCBZHV=load(
-"./chunk-HJQCBZHV.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_QMDLQ4SE=load("./chunk-QMDLQ4SE.js");var import_chunk_XFZXI6HM=load(
+"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_2MKRHZHT=load("./chunk-2MKRHZHT.js");var import_chunk_VHICJDU6=load(
+"./chunk-VHICJDU6.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_DGNA5353=load("./chunk-DGNA5353.js");var import_chunk_XFZXI6HM=load(
 "./chunk-XFZXI6HM.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load(
-"./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load(
+"./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load(
+"./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_I7WPBYYD.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_P5QTN6V5.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
 },
-"./status-markdown-NDCI7R4M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_2QAYORF5=load("./chunk-2QAYORF5.js");var import_chunk_OM5WHWRF=load(
-"./chunk-OM5WHWRF.js");var import_chunk_DZLMPSRN=load("./chunk-DZLMPSRN.js");var import_chunk_2WNRBPZU=load("./chunk-2WNRBPZU.js");var import_chunk_CWCHVFYK=load(
-"./chunk-CWCHVFYK.js");var import_chunk_YVQKCMEV=load("./chunk-YVQKCMEV.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_RQEIXYJF=load(
-"./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load(
+"./status-markdown-EF3TX44A.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_YXUOUTAW=load("./chunk-YXUOUTAW.js");var import_chunk_I6UUDSJG=load(
+"./chunk-I6UUDSJG.js");var import_chunk_EGOXSH4I=load("./chunk-EGOXSH4I.js");var import_chunk_DPIDY5KO=load("./chunk-DPIDY5KO.js");var import_chunk_BHXFTYW4=load(
+"./chunk-BHXFTYW4.js");var import_chunk_XXPBZJD6=load("./chunk-XXPBZJD6.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZLR6Q5AO=load(
+"./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load(
 "./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var head=["id","owner","label","kind","state","health","age","limit left","next com\
@@ -7369,12 +7369,12 @@ mand"];function lanesOf(views,root){const rows=[head,head.map(()=>"---"),...view
 join("\n");return`Jobs at ${(0,import_chunk_CL3BCQKO.isoNow)()} (local ${(0,import_chunk_CL3BCQKO.localOf)((0,import_chunk_CL3BCQKO.nowMs)())}), state in ${code(
 root.folder)}
 
-${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_BRMQUMV6.isEnded)(state);const left=(0,import_chunk_2QAYORF5.leftOf)(view);
-const age=(0,import_chunk_EAYLE45X.ageOf)(isOver?state.ended_at:state.created_at,(0,import_chunk_CL3BCQKO.nowMs)());return[view.id,cell(spec?.owner),cell(spec?.
-label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_DZLMPSRN.healthWord)((0,import_chunk_HXUZIOM6.
-healthOf)(view,(0,import_chunk_BRMQUMV6.conditionOf)(view)).health),age===null?"-":`${(0,import_chunk_UNGYPAP3.formatAge)(age)}${isOver?" ago":""}`,left===null?
+${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_LKVCNF5P.isEnded)(state);const left=(0,import_chunk_YXUOUTAW.leftOf)(view);
+const age=(0,import_chunk_ZGBECAX4.ageOf)(isOver?state.ended_at:state.created_at,(0,import_chunk_CL3BCQKO.nowMs)());return[view.id,cell(spec?.owner),cell(spec?.
+label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_EGOXSH4I.healthWord)((0,import_chunk_NPTCIQ7G.
+healthOf)(view,(0,import_chunk_LKVCNF5P.conditionOf)(view)).health),age===null?"-":`${(0,import_chunk_UNGYPAP3.formatAge)(age)}${isOver?" ago":""}`,left===null?
 "-":`${spec?.timer?"due in ":""}${(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.floor(left/1e3)*1e3))}`,nextOf(view,root)]}function nextOf(view,root){
-if(!(0,import_chunk_BRMQUMV6.isEnded)(view.state)||view.damage!==null)return code((0,import_chunk_2QAYORF5.outstanding)(view,{},root.option).next);return(0,import_chunk_RQEIXYJF.
+if(!(0,import_chunk_LKVCNF5P.isEnded)(view.state)||view.damage!==null)return code((0,import_chunk_YXUOUTAW.outstanding)(view,{},root.option).next);return(0,import_chunk_ZLR6Q5AO.
 isCollected)(view)?"-":code(import_chunk_AYL4EYJC.nextCommands.result(view.id,root.option))}function cell(text){const plain=(0,import_chunk_LXK2ZILE.excerpt)((0,
 import_chunk_LXK2ZILE.plainText)(text??"").replace(/\s+/g," ").trim(),120);if(plain==="")return"-";return plain.replaceAll("&","&amp;").replaceAll("<","&lt;").replaceAll(
 ">","&gt;").replace(/[\\`*_{}[\]()#+!|~$:@]/g,"\\$&")}function code(text){const plain=(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ");const longest=Math.
@@ -7382,55 +7382,55 @@ max(0,...[...plain.matchAll(/`+/g)].map(([ticks])=>ticks.length));const fence="`
 replaceAll("|","\\|")}${space}${fence}`}
 
 },
-"./status-page-M2HJ4N4E.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_P6OE2BFE.pageOf});module.exports=stdin_exports;var import_chunk_P6OE2BFE=load("./chunk-P6OE\
-2BFE.js");var import_chunk_UK5DXVLM=load("./chunk-UK5DXVLM.js");var import_chunk_MNJKB4J2=load("./chunk-MNJKB4J2.js");var import_chunk_DZLMPSRN=load("./chunk-DZ\
-LMPSRN.js");var import_chunk_2WNRBPZU=load("./chunk-2WNRBPZU.js");var import_chunk_CWCHVFYK=load("./chunk-CWCHVFYK.js");var import_chunk_T4JNAPAO=load("./chunk-\
-T4JNAPAO.js");var import_chunk_BDAQJTVO=load("./chunk-BDAQJTVO.js");var import_chunk_46KN6FS2=load("./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chun\
-k-XSVLTRB3.js");var import_chunk_RQEIXYJF=load("./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./ch\
+"./status-page-RL3HUHMB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_6LCHWUBR.pageOf});module.exports=stdin_exports;var import_chunk_6LCHWUBR=load("./chunk-6LCH\
+WUBR.js");var import_chunk_OY3VQ5YK=load("./chunk-OY3VQ5YK.js");var import_chunk_MNJKB4J2=load("./chunk-MNJKB4J2.js");var import_chunk_EGOXSH4I=load("./chunk-EG\
+OXSH4I.js");var import_chunk_DPIDY5KO=load("./chunk-DPIDY5KO.js");var import_chunk_BHXFTYW4=load("./chunk-BHXFTYW4.js");var import_chunk_T4JNAPAO=load("./chunk-\
+T4JNAPAO.js");var import_chunk_GHNSTYBP=load("./chunk-GHNSTYBP.js");var import_chunk_46KN6FS2=load("./chunk-46KN6FS2.js");var import_chunk_XSVLTRB3=load("./chun\
+k-XSVLTRB3.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./ch\
 unk-4SONJGJP.js");var import_chunk_LQ7UQP2V=load("./chunk-LQ7UQP2V.js");var import_chunk_KPX6JYGN=load("./chunk-KPX6JYGN.js");var import_chunk_4E6W4MJD=load("./\
 chunk-4E6W4MJD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_4XLIOFC2=load("./chunk-4XLIOFC2.js");var import_chunk_UNGYPAP3=load("\
 ./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
 },
-"./status-row-5AZZRJ73.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{rowDocument:()=>rowDocument});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HXUZIOM6=load(
-"./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
-"./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load(
-"./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
-"./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./status-row-76LEQJAI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{rowDocument:()=>rowDocument});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_NPTCIQ7G=load(
+"./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4QTDUFVE=load(
+"./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load(
+"./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function rowDocument(view){const{state,spec}=view;const{error}=state;return{id:view.
 id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.owner),200):null,label:spec?.
 label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),200):null,...(0,import_chunk_XSVLTRB3.staffFacts)(spec),lineage:spec?.lineage?
-pick((0,import_chunk_LXK2ZILE.plainValue)(spec.lineage,80),["relation","parent","root"]):null,state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_HXUZIOM6.
-healthOf)(view,(0,import_chunk_BRMQUMV6.conditionOf)(view)),400),checkpoint:pick((0,import_chunk_HXUZIOM6.checkpointOf)(state),["n","at","phase","completed","to\
-tal","eta_seconds"]),liveness:(0,import_chunk_BRMQUMV6.isEnded)(state)?null:pick((0,import_chunk_HXUZIOM6.livenessSeen)(state),["word","observations","at"]),watch:pick(
-(0,import_chunk_HXUZIOM6.watchSeen)(view),["condition","words","verdict","word","polls"]),timer:pick((0,import_chunk_HXUZIOM6.timerSeen)(view),["due_at","due_in\
-_ms","slot"]),...queueOf(view),created_at:state.created_at,ended_at:state.ended_at,age_ms:(0,import_chunk_EAYLE45X.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
+pick((0,import_chunk_LXK2ZILE.plainValue)(spec.lineage,80),["relation","parent","root"]):null,state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_NPTCIQ7G.
+healthOf)(view,(0,import_chunk_LKVCNF5P.conditionOf)(view)),400),checkpoint:pick((0,import_chunk_NPTCIQ7G.checkpointOf)(state),["n","at","phase","completed","to\
+tal","eta_seconds"]),liveness:(0,import_chunk_LKVCNF5P.isEnded)(state)?null:pick((0,import_chunk_NPTCIQ7G.livenessSeen)(state),["word","observations","at"]),watch:pick(
+(0,import_chunk_NPTCIQ7G.watchSeen)(view),["condition","words","verdict","word","polls"]),timer:pick((0,import_chunk_NPTCIQ7G.timerSeen)(view),["due_at","due_in\
+_ms","slot"]),...queueOf(view),created_at:state.created_at,ended_at:state.ended_at,age_ms:(0,import_chunk_ZGBECAX4.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
 nowMs)()),duration_ms:state.duration_ms,exit_code:state.exit_code,error:error&&{...error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
-error.message),400)},cwd:spec?.cwd??null}}function queueOf(view){const queue=(0,import_chunk_HXUZIOM6.queueSeen)(view);return queue?{queue}:{}}function pick(value,names){
+error.message),400)},cwd:spec?.cwd??null}}function queueOf(view){const queue=(0,import_chunk_NPTCIQ7G.queueSeen)(view);return queue?{queue}:{}}function pick(value,names){
 return value&&Object.fromEntries(Object.entries(value).filter(([name])=>names.includes(name)))}
 
 },
-"./status-tree-HDODYWCU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_T3VJZN5S=load("./chunk-T3VJZN5S.js");var import_chunk_DZLMPSRN=load(
-"./chunk-DZLMPSRN.js");var import_chunk_2WNRBPZU=load("./chunk-2WNRBPZU.js");var import_chunk_CWCHVFYK=load("./chunk-CWCHVFYK.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load(
+"./status-tree-Q6BVMAON.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_XP275PGZ=load("./chunk-XP275PGZ.js");var import_chunk_EGOXSH4I=load(
+"./chunk-EGOXSH4I.js");var import_chunk_DPIDY5KO=load("./chunk-DPIDY5KO.js");var import_chunk_BHXFTYW4=load("./chunk-BHXFTYW4.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function parentOf({id,spec}){const{lineage,owner}=spec??{};if(lineage&&(0,import_chunk_V5ZZ3YHA.isId)(String(lineage.parent))&&lineage.parent!==
@@ -7441,69 +7441,69 @@ children.set(above,[view.id]);if(!known.has(above))tops.push(above)}}const told=
 for(let one=open.pop();one;one=open.pop()){if(told.has(one.id))continue;told.add(one.id);const view=known.get(one.id)??null;const relation=one.depth===0||view===
 null?null:parentOf(view)?.relation??null;rows.push({...one,view,relation});const below=(children.get(one.id)??[]).filter(id=>!told.has(id));const{depth,hasMore}=one;
 open.push(...below.map((id,at)=>({id,depth:depth+1,hasMore:[...hasMore.slice(-levelsKept),at<below.length-1]})).reverse())}};for(const top of tops)tell(top);for(const view of views)
-tell(view.id);return rows}var levelsKept=8;async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_T3VJZN5S.
+tell(view.id);return rows}var levelsKept=8;async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_XP275PGZ.
 byLife)).map(one=>(0,import_chunk_BOPSRWHI.cutToWidth)(lineOf(one),width)).join("\n")}async function withAncestors(root,shown){const views=new Map(shown.map(view=>[
 view.id,view]));const open=[...shown];for(let view=open.pop();view&&views.size<shown.length+ancestorsAtMost;view=open.pop()){const parent=parentOf(view);if(!parent||
-views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_T3VJZN5S.
+views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_XP275PGZ.
 tryView)(root,parent.id)){views.set(found.id,found);open.push(found)}}return[...views.values()]}var ancestorsAtMost=200;function lineOf(one){const{id,view,relation}=one;
-if(!view)return`${branchOf(one)}${id}  (gone)`;const isAsked=!(0,import_chunk_BRMQUMV6.isEnded)(view.state)&&(0,import_chunk_HXUZIOM6.healthOf)(view,(0,import_chunk_BRMQUMV6.
+if(!view)return`${branchOf(one)}${id}  (gone)`;const isAsked=!(0,import_chunk_LKVCNF5P.isEnded)(view.state)&&(0,import_chunk_NPTCIQ7G.healthOf)(view,(0,import_chunk_LKVCNF5P.
 conditionOf)(view)).health==="attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?
-null:`owner ${(0,import_chunk_DZLMPSRN.ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_DZLMPSRN.timeOf)(view),how,owner,(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_2WNRBPZU.whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}
+null:`owner ${(0,import_chunk_EGOXSH4I.ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_EGOXSH4I.timeOf)(view),how,owner,(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_DPIDY5KO.whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}
 function branchOf({depth,hasMore}){if(depth===0)return"";const above=hasMore.slice(0,-1);return`${above.map(more=>more?"|  ":"   ").join("")}${hasMore.at(-1)?"|\
 - ":"`- "}`}
 
 },
-"./status-watch-7HHMEHL2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_T3VJZN5S=load("./chunk-T3VJZN5S.js");var import_chunk_DZLMPSRN=load(
-"./chunk-DZLMPSRN.js");var import_chunk_2WNRBPZU=load("./chunk-2WNRBPZU.js");var import_chunk_CWCHVFYK=load("./chunk-CWCHVFYK.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load(
-"./chunk-4SONJGJP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./status-watch-JF34AZEU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_XP275PGZ=load("./chunk-XP275PGZ.js");var import_chunk_EGOXSH4I=load(
+"./chunk-EGOXSH4I.js");var import_chunk_DPIDY5KO=load("./chunk-DPIDY5KO.js");var import_chunk_BHXFTYW4=load("./chunk-BHXFTYW4.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load(
+"./chunk-4SONJGJP.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var calmRounds=10;async function watchStatus(context,ask){const{screen}=context;const nap=(0,import_chunk_LUIVRIXY.makeNap)(new AbortController().
 signal);const jobs=new Jobs(ask);const releases=screen?[screen.onResize(()=>nap.ring("resize")),(0,import_chunk_FKEDTWPK.onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.
 onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.isTerminal&&!import_chunk_IYTRN2OE.variables.noColor();try{for(let views=await jobs.
-again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();if(ask.id!==null&&views.length===0)(0,import_chunk_BRMQUMV6.inspect)(ask.root.folder,
+again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();if(ask.id!==null&&views.length===0)(0,import_chunk_LKVCNF5P.inspect)(ask.root.folder,
 ask.id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===0?(await Promise.resolve().then(()=>load(
-"./no-jobs-KYQUCSXP.js"))).noJobs(ask.root,ask):await(0,import_chunk_DZLMPSRN.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
+"./no-jobs-26LW7ZVB.js"))).noJobs(ask.root,ask):await(0,import_chunk_EGOXSH4I.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
-1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_BRMQUMV6.isEnded)(
+1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_LKVCNF5P.isEnded)(
 view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
-const live=views.filter(view=>!(0,import_chunk_BRMQUMV6.isEnded)(view.state));const head=`${(0,import_chunk_CL3BCQKO.isoNow)().slice(0,19)}Z  ${live.length} liv\
-e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_HXUZIOM6.healthOf)(view,(0,import_chunk_BRMQUMV6.conditionOf)(view));return health==="\
-attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_DZLMPSRN.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
+const live=views.filter(view=>!(0,import_chunk_LKVCNF5P.isEnded)(view.state));const head=`${(0,import_chunk_CL3BCQKO.isoNow)().slice(0,19)}Z  ${live.length} liv\
+e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_NPTCIQ7G.healthOf)(view,(0,import_chunk_LKVCNF5P.conditionOf)(view));return health==="\
+attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_EGOXSH4I.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root:at,id,owner,kinds}=this.ask;const root=at.folder;const recent=Math.max(this.
-ask.recent,this.known.size);const views=id===null?await(0,import_chunk_T3VJZN5S.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_T3VJZN5S.tryView)(root,
+ask.recent,this.known.size);const views=id===null?await(0,import_chunk_XP275PGZ.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_XP275PGZ.tryView)(root,
 id);for(const view of views)this.known.set(view.id,view);return this.rows()}async next(){const{id}=this.ask;const root=this.ask.root.folder;const fresh=id===null?
 (0,import_chunk_HCKID2IT.listActive)(root).filter(one=>!this.known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())
-if(!(0,import_chunk_BRMQUMV6.isEnded)(view.state))await this.look(view.id);for(const view of this.known.values())if(!(0,import_chunk_T3VJZN5S.isChosen)(view.spec,
+if(!(0,import_chunk_LKVCNF5P.isEnded)(view.state))await this.look(view.id);for(const view of this.known.values())if(!(0,import_chunk_XP275PGZ.isChosen)(view.spec,
 this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[
-...this.known.values()].filter(view=>!(0,import_chunk_BRMQUMV6.isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_HCKID2IT.listActive)(
+...this.known.values()].filter(view=>!(0,import_chunk_LKVCNF5P.isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_HCKID2IT.listActive)(
 this.ask.root.folder));return live.every(id=>active.has(id))&&(this.ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,
-import_chunk_T3VJZN5S.tryView)(this.ask.root.folder,id);if(view)this.known.set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_T3VJZN5S.
+import_chunk_XP275PGZ.tryView)(this.ask.root.folder,id);if(view)this.known.set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_XP275PGZ.
 byLife)}};
 
 },
-"./timer-HH7Q6TKX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_XQGZI6LA=load("./chunk-\
-XQGZI6LA.js");var import_chunk_PP5OZ2CJ=load("./chunk-PP5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_HR3GXE3S=load("./chun\
+"./timer-OO3MMWKL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_2PXQFJL2=load("./chunk-\
+2PXQFJL2.js");var import_chunk_3QTR6XZL=load("./chunk-3QTR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_HR3GXE3S=load("./chun\
 k-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load("./ch\
-unk-VBLPR7QA.js");var import_chunk_2ZSGMDSK=load("./chunk-2ZSGMDSK.js");var import_chunk_PED7CQPN=load("./chunk-PED7CQPN.js");var import_chunk_7U2475D5=load("./\
-chunk-7U2475D5.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_LUIVRIXY=load("\
-./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_HJQCBZHV=load(
-"./chunk-HJQCBZHV.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load(
+unk-VBLPR7QA.js");var import_chunk_IP3PC5EK=load("./chunk-IP3PC5EK.js");var import_chunk_L6TBPGCE=load("./chunk-L6TBPGCE.js");var import_chunk_7U2475D5=load("./\
+chunk-7U2475D5.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load("./chunk-4SONJGJP.js");var import_chunk_LUIVRIXY=load("\
+./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_VHICJDU6=load(
+"./chunk-VHICJDU6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_G4YWOPCR=load(
+"./chunk-G4YWOPCR.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var form=/^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?$/;
@@ -7525,14 +7525,14 @@ FaultError("state_unusable",`cannot use the slot ${slot}: ${file} is no file of 
 return{async admit(){const timers=(0,import_chunk_HCKID2IT.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_EJMCTUJP.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_2ZSGMDSK.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_EJMCTUJP.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_IP3PC5EK.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_EJMCTUJP.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
-[...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_EAYLE45X.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
+[...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_EJMCTUJP.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_EJMCTUJP.armedTimers} is the most`,`list them with ${import_chunk_AYL4EYJC.
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_AYL4EYJC.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_BRMQUMV6.isEnded)((await(0,import_chunk_B4HBQMDR.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+try{return!(0,import_chunk_LKVCNF5P.isEnded)((await(0,import_chunk_R5T6KAYY.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
 ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_BXZ3EG3J.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
@@ -7549,17 +7549,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_XQGZI6LA.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_XQGZI6LA.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_2PXQFJL2.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_2PXQFJL2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_EJMCTUJP.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_EJMCTUJP.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_PP5OZ2CJ.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_PP5OZ2CJ.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
-import_chunk_JMHLCJV2.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_3QTR6XZL.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_3QTR6XZL.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
+import_chunk_KOAN4Y4H.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
 import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,maxOutputBytes:import_chunk_EJMCTUJP.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,
-run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_PP5OZ2CJ.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
-await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_PP5OZ2CJ.tellLaunched)(context,input,root,{...launched,replaced},
+run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_3QTR6XZL.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
+await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_3QTR6XZL.tellLaunched)(context,input,root,{...launched,replaced},
 false)}function futureInstant(text){const now=(0,import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError(
 "usage",`cannot arm a timer at ${text}: ${why}; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);
 if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_EJMCTUJP.
@@ -7580,44 +7580,44 @@ LH2W72.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chu
 JSBRDJBE.js");
 
 },
-"./turn-7D75YEM5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_46XDPNLZ=load(
-"./chunk-46XDPNLZ.js");var import_chunk_QHEP53YE=load("./chunk-QHEP53YE.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_IWPQGRYE=load(
-"./chunk-IWPQGRYE.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_DW356W3Z=load(
-"./chunk-DW356W3Z.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load(
+"./turn-UJZ7EDYZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_VOGOT6CB=load(
+"./chunk-VOGOT6CB.js");var import_chunk_XYZACPHR=load("./chunk-XYZACPHR.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_JCCLDAQN=load(
+"./chunk-JCCLDAQN.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_65MQFBXZ=load(
+"./chunk-65MQFBXZ.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_7O3BSNKY.findEngine)(spec.engine)??import_chunk_7O3BSNKY.defaultEngine;
-const pool=(0,import_chunk_IWPQGRYE.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
+"./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_BQYHQL4Q.findEngine)(spec.engine)??import_chunk_BQYHQL4Q.defaultEngine;
+const pool=(0,import_chunk_JCCLDAQN.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
 const behind=(0,import_chunk_HCKID2IT.listActive)(root).filter(id=>(0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)>0&&isWaiting(id));for(const id of behind.slice(
-0,import_chunk_EJMCTUJP.queueTold)){const read=(0,import_chunk_EAYLE45X.readWorker)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(read.kind==="ok")engine.signal(
-read.value.worker,"SIGURG")}}async function waitForTurn(claim){const turn=(0,import_chunk_7O3BSNKY.readTurn)(claim.paths,claim.spec.id)??lostTurn(claim)??await new Queued(
-claim).untilTurn();if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_BRMQUMV6.specAtTurn)(claim.spec,turn);return true}function lostTurn({paths}){
+0,import_chunk_EJMCTUJP.queueTold)){const read=(0,import_chunk_ZGBECAX4.readWorker)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(read.kind==="ok")engine.signal(
+read.value.worker,"SIGURG")}}async function waitForTurn(claim){const turn=(0,import_chunk_BQYHQL4Q.readTurn)(claim.paths,claim.spec.id)??lostTurn(claim)??await new Queued(
+claim).untilTurn();if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_LKVCNF5P.specAtTurn)(claim.spec,turn);return true}function lostTurn({paths}){
 const started=(0,import_chunk_S7M4UBSY.factsOf)(paths.started);if(!started)return void 0;const age=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-started.modifiedMs);
-return{at:(0,import_chunk_CL3BCQKO.isoOf)(started.modifiedMs),boot_id:(0,import_chunk_DFAVRAQR.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-age,files:{}}}
-var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_IWPQGRYE.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
-makeNap)(this.stop.signal);heard=new Map;since=(0,import_chunk_CL3BCQKO.monotonicMs)();note=null;why;constructor(claim){this.claim=claim;this.progress=new import_chunk_46XDPNLZ.
+return{at:(0,import_chunk_CL3BCQKO.isoOf)(started.modifiedMs),boot_id:(0,import_chunk_33P23ATF.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-age,files:{}}}
+var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;memory=(0,import_chunk_JCCLDAQN.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.
+makeNap)(this.stop.signal);heard=new Map;since=(0,import_chunk_CL3BCQKO.monotonicMs)();note=null;why;constructor(claim){this.claim=claim;this.progress=new import_chunk_VOGOT6CB.
 Progress(claim)}async untilTurn(){const release=this.listen();const{progress,claim}=this;this.note=progress.state.queue??null;if(claim.generation>1){progress.note(
 "worker_replaced",{worker:claim.self.pid,generation:claim.generation,baseline_reset:false});claim.isReplacementTold=true}try{const stopped=new Promise(resolve=>this.
 stop.signal.addEventListener("abort",()=>resolve()));let turn;for(let quiet=quickMs.length;!turn&&!this.stop.signal.aborted;){const round=this.round(quiet).then(
 told=>({told}));const done=await Promise.race([round,stopped]);if(!done)break;turn=done.told.turn;quiet=done.told.isRung?0:quiet+1}if(turn)return turn;await this.
 end();return void 0}finally{release();for(const close of this.heard.values())close?.();this.stop.abort()}}async round(quiet){const{root,spec}=this.claim;let standing=await(0,
-import_chunk_IWPQGRYE.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_IWPQGRYE.lookAtQueue)(root,spec,
-this.memory);if(await this.care(standing))standing=await(0,import_chunk_IWPQGRYE.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
+import_chunk_JCCLDAQN.lookAtQueue)(root,spec,this.memory);while(await this.hear(watchedOf(standing)))standing=await(0,import_chunk_JCCLDAQN.lookAtQueue)(root,spec,
+this.memory);if(await this.care(standing))standing=await(0,import_chunk_JCCLDAQN.lookAtQueue)(root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};
 if(standing.mayGo){const turn=await this.take();if(turn)return{turn,isRung:true}}else this.tell(standing);const live=standing.ahead.length+standing.atWork.length;
-const before=standing.ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_IWPQGRYE.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";const slow=isAlone||
+const before=standing.ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_JCCLDAQN.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";const slow=isAlone||
 standing.mayGo?1e3:Math.max(import_chunk_EJMCTUJP.queueLookMs,live*import_chunk_EJMCTUJP.queueLookPerJobMs);const why=await this.nap.sleep(quickMs[quiet]??slow);
 return{isRung:why.includes("fifo")}}async care(standing){const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.
-some(({condition})=>condition!=="supervised"):(0,import_chunk_IWPQGRYE.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.
-resolve().then(()=>load("./queue-care-PCUZOVOA.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
-import_chunk_DW356W3Z.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_IWPQGRYE.lookAtQueue)(root,
-spec,this.memory);if(!mayGo||!(0,import_chunk_S7M4UBSY.exists)(paths.folder)||this.stop.signal.aborted||(0,import_chunk_EAYLE45X.readCancel)(paths))return void 0;
-const files=await this.files();const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_DFAVRAQR.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),
-files};(0,import_chunk_7O3BSNKY.writeTurn)(paths,spec.id,turn);const fields={waited_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-this.since,live:atWork.length+1,max_live:spec.
+some(({condition})=>condition!=="supervised"):(0,import_chunk_JCCLDAQN.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.
+resolve().then(()=>load("./queue-care-UOOAC6RO.js"))).careForQueue(root,standing,this.memory)}async take(){const{root,spec,paths}=this.claim;try{return await(0,
+import_chunk_65MQFBXZ.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root).queueLock,async()=>{const{mayGo,atWork}=await(0,import_chunk_JCCLDAQN.lookAtQueue)(root,
+spec,this.memory);if(!mayGo||!(0,import_chunk_S7M4UBSY.exists)(paths.folder)||this.stop.signal.aborted||(0,import_chunk_ZGBECAX4.readCancel)(paths))return void 0;
+const files=await this.files();const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_33P23ATF.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),
+files};(0,import_chunk_BQYHQL4Q.writeTurn)(paths,spec.id,turn);const fields={waited_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-this.since,live:atWork.length+1,max_live:spec.
 max_live};this.progress.note("turn",fields,{queue:null});wakeBehind(root,spec,this.memory);return turn})}catch(error){const isBusy=error instanceof import_chunk_NVPF5LEY.
 FaultError&&error.code==="busy";if(isBusy||["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??""))return void 0;throw error}}async files(){const{
 run}=this.claim.spec;if(!run?.success_files&&!run?.result_paths)return{};const{freshPaths}=await Promise.resolve().then(()=>load("./artifact-paths-P5D565NW.js"));
@@ -7626,11 +7626,11 @@ for(const id of ids){if(this.heard.get(id))continue;const onEnd=()=>{this.heard.
 watchFifo)((0,import_chunk_VQZH6OHM.jobPaths)(this.claim.root,id).leaseFifo,onEnd);this.heard.set(id,close);isNew=isNew||close!==void 0}return isNew}tell(standing){
 const note=noteOf(standing);if(JSON.stringify(note)===JSON.stringify(this.note))return;const isFirst=this.note===null;this.note=note;const fields={...note,max_live:this.
 claim.spec.max_live};if(isFirst)this.progress.note("queued",fields,{state:"queued",queue:note});else this.progress.change({queue:note})}listen(){const{paths}=this.
-claim;const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))this.why??="state_vanished";else if((0,import_chunk_EAYLE45X.readCancel)(paths))this.why??=
-"canceled";if(this.why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_QHEP53YE.renewLease)(paths);look()},import_chunk_EJMCTUJP.leaseMs);const onNudge=()=>{
+claim;const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))this.why??="state_vanished";else if((0,import_chunk_ZGBECAX4.readCancel)(paths))this.why??=
+"canceled";if(this.why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_XYZACPHR.renewLease)(paths);look()},import_chunk_EJMCTUJP.leaseMs);const onNudge=()=>{
 look();this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);process.off("SIGURG",onNudge)}}async end(){if(this.why!=="canc\
-eled")return;const{progress,claim}=this;progress.note("cancel_requested",{request:(0,import_chunk_EAYLE45X.readCancel)(claim.paths)??null},{queue:null});const tree={
-step:"none",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-XG67FLBJ.js"));await concludeAsked(claim,{reason:"\
+eled")return;const{progress,claim}=this;progress.note("cancel_requested",{request:(0,import_chunk_ZGBECAX4.readCancel)(claim.paths)??null},{queue:null});const tree={
+step:"none",ended:[],survivors:[]};const{concludeAsked}=await Promise.resolve().then(()=>load("./conclude-asked-IXFZRSGE.js"));await concludeAsked(claim,{reason:"\
 canceled",exit:void 0,tree,reconciled:false},null);wakeBehind(claim.root,claim.spec,this.memory)}};function watchedOf({ahead,atWork}){const before=ahead.at(-1);
 return before?[before]:atWork.slice(0,import_chunk_EJMCTUJP.queueHeard).map(({id})=>id)}function noteOf({ahead,atWork,place}){const before=ahead.at(-1);const behind=before?
 [before]:atWork.slice(0,import_chunk_EJMCTUJP.queueNamed).map(({id})=>id);return{place,live:atWork.length,behind}}
@@ -7647,70 +7647,15 @@ summary,80).join("\n"),["Options:",...options].join("\n")];if(command.notes)part
 `}
 
 },
-"./verify-JZNR2VEC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
-"./chunk-VBLPR7QA.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var order=["contradicted","unverifiable","verified","recorded"];var rows=60;function claimsPage(view,verification,width){const{verdicts}=verification;
-const lines=headline(view,verification).flatMap(line=>(0,import_chunk_PRXIW46S.wrap)(line,width));if(verdicts.length>0){const shown=order.flatMap(result=>verdicts.
-filter(one=>one.result===result)).slice(0,rows);lines.push(...shown.flatMap(one=>rowOf(one,width)));if(verdicts.length>rows)lines.push(`... and ${verdicts.length-
-rows} more (--json tells all)`)}return`${lines.join("\n")}
-`}function headline({id},{verdict,claims,verdicts,reason,rerun}){if(claims===null)return[`${id}: ${verdict}: ${reason}`,...rerun?[rerunLine(rerun)]:[]];const counts=order.
-map(result=>[countOf(verdicts,result),result]).filter(([count])=>count!==0);return[`${id}: ${verdict}; it claims to be ${claims.status}`,counts.map(pair=>pair.join(
-" ")).join(", ")]}function rerunLine({isPassed,reason}){return`--rerun ${isPassed===true?"passed":"did not pass"}: ${reason}`}function rowOf({result,kind,claim,
-detail},width){const indent=14;const lines=(0,import_chunk_PRXIW46S.wrap)(`${kind} ${(0,import_chunk_LXK2ZILE.excerpt)(claim,120)}: ${detail}`,Math.max(20,width-
-indent));return lines.map((line,n)=>(0,import_chunk_BOPSRWHI.cutToWidth)(`${(n===0?result:"").padEnd(indent)}${line}`,Math.max(20,width)))}function claimsNotes(view,{
-rerun,unclaimed,block_error},width){const notes=[];const say=text=>void notes.push(...(0,import_chunk_PRXIW46S.wrap)(text,width));if(rerun)say(`${rerun.command}\
-: ${rerun.reason}, ${(0,import_chunk_UNGYPAP3.formatDuration)(rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].
-map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&unclaimed.file_count>0)say(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.
-showName),unclaimed.file_count)}`);if(unclaimed&&unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);
-say(`commits that are not claimed: ${listed(commits,unclaimed.commit_count)}`)}if(block_error){notes.push(`see its result: ${import_chunk_AYL4EYJC.nextCommands.
-result(view.id,view.spec?.state_option??[])}`);say("to get one: let the next task ask for it (its form: verify --help, docs/claims.md); implement does by itself")}
-return notes}function listed(names,total){const first=names.slice(0,5);return[...first,...total>first.length?[`and ${total-first.length} more`]:[]].join(", ")}function claimsDocument(view,verification){
-const{verdict,claims,verdicts,reason,block_error,rerun,unclaimed}=verification;const{state}=view;const counts=Object.fromEntries(order.map(result=>[result,countOf(
-verdicts,result)]));return{id:view.id,state:state.state,verdict,status:claims?.status??null,summary:claims?.summary??null,blocked_reason:claims?.blockedReason??
-null,open_issues:claims?.openIssues??[],counts,claims:verdicts,unclaimed,rerun:rerun&&rerunRecord(rerun),block_error,error:verdict==="verified"?null:{code:verdict,
-message:reason??messageOf(verdicts,verdict)},now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_EAYLE45X.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())}}function rerunRecord({isPassed,...rest}){return{passed:isPassed,...rest}}function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(
-({result})=>result===verdict);const more=others.length===0?"":` (and ${others.length} more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:
-verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===wanted).length}var verify={name:"verify",summary:"check what a job claims \
-to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",value:"CMD",help:"run the tests again in the folder of the job: words, or \
-a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_EJMCTUJP.limits.rerun,help:"how long --rerun may take (defau\
-lt 2m, at most 1h)"},...import_chunk_BXZ3EG3J.common},notes:["Reads the completion block of the answer (result ID --claims): commits, changed files, tests, stat\
-us.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run; --rerun runs your own command, on files that an a\
-gent wrote, also where there is no block.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise (also without a block)\
-.","",'implement asks for it; for any other verb the task must: "End with one fenced block like this, and claim only what you really did". status is done, parti\
-al or blocked (with blockedReason); the lists may be missing:',import_chunk_WDFY7HZW.claimsExample].join("\n"),examples:["verify implement-mik3x9ab-4f7q2z",'ver\
-ify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.root(input);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);
-const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(text,"--rerun");const id=(0,import_chunk_HCKID2IT.findJob)(
-root,input.words[0]??"");const view=await(0,import_chunk_B4HBQMDR.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_BRMQUMV6.isEnded)(view.state)){
-const wait=import_chunk_AYL4EYJC.nextCommands.waitOn(id,view.spec,root.option);const notes=[`${id}: ${view.state.state}, there is nothing to verify yet; wait fo\
-r it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.
-has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-MDFKJU3Q.js"));const stop=new AbortController;const rerun=async cwd=>{
-const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-SYG7BOC5.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.
-endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.verdict==="verified"?import_chunk_6PFAPK5K.
-exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("json"))return{code,json:claimsDocument(view,verification)};return{code,out:claimsPage(
-view,verification,context.width),notes:claimsNotes(view,verification,context.width)}}};
-
-},
-"./verify-MDFKJU3Q.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{verifyClaims:()=>verifyClaims});module.exports=stdin_exports;var import_chunk_P3OLAHQ2=load("./chunk-P3OLAHQ2.js");
+"./verify-CVGVS54V.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{verifyClaims:()=>verifyClaims});module.exports=stdin_exports;var import_chunk_UN3RQ53O=load("./chunk-UN3RQ53O.js");
 var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_O24UGMSY=load("./chunk-O24UGMSY.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");
 var import_chunk_D7OEUGE3=load("./chunk-D7OEUGE3.js");var import_chunk_5ZFRVBX2=load("./chunk-5ZFRVBX2.js");var import_chunk_XFZXI6HM=load("./chunk-XFZXI6HM.js");
 var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_R2VYNPWX=load("./chunk-R2VYNPWX.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_AMHAGSSW=load("./chunk-AMHAGSSW.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");
-var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
-var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CERYPMTY=load("./chunk-CERYPMTY.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");
+var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
+var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
 var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");
 var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
 var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var import_node_path2=builtin(
@@ -7789,9 +7734,9 @@ if(!rerun||tests.length>0)return verdicts;const otherwise=status==="done"?"contr
 check,...judged}]}function judgeTest(claimed,rerun,hasFailure){if(rerun===null)return{result:"recorded",detail:"not run again"};const{isPassed,reason:detail}=rerun;
 if(claimed==="skip")return{result:"recorded",detail:"said to be skipped"};if(isPassed===null)return{result:"unverifiable",detail};if(claimed==="fail")return{result:isPassed?
 "contradicted":"verified",detail};if(isPassed)return{result:"verified",detail};return hasFailure?{result:"unverifiable",detail:`${detail}, as the claimed failur\
-e makes it`}:{result:"contradicted",detail}}async function verifyClaims(view,rerun){const{spec,paths,state}=view;if(rerun?!await(0,import_chunk_AMHAGSSW.isOurs)(
-view):await(0,import_chunk_AMHAGSSW.isForged)(view))return nothing(`its spec.json was changed, or comes from another user or machine: nothing in its record can \
-be trusted${rerun?", and --rerun was not run":""}`);const parsed=(0,import_chunk_P3OLAHQ2.claimsOf)(view);if(spec===null)return nothing("its record cannot be re\
+e makes it`}:{result:"contradicted",detail}}async function verifyClaims(view,rerun){const{spec,paths,state}=view;if(rerun?!await(0,import_chunk_CERYPMTY.isOurs)(
+view):await(0,import_chunk_CERYPMTY.isForged)(view))return nothing(`its spec.json was changed, or comes from another user or machine: nothing in its record can \
+be trusted${rerun?", and --rerun was not run":""}`);const parsed=(0,import_chunk_UN3RQ53O.claimsOf)(view);if(spec===null)return nothing("its record cannot be re\
 ad");if(parsed.kind==="fault")return{...nothing(parsed.error.message,parsed.error),rerun:rerun&&await rerun(spec.cwd)};const{claims}=parsed;const place=placeOf(
 spec,paths);const commits=judgeCommits(place,claims.commits);const files=judgeFiles(place,claims.filesChanged,commits.held);const held={commits:new Set(commits.
 held).size,files:files.filter(({result})=>result==="verified").length};const again=rerun&&await rerun(spec.cwd);const verdicts=[judgeStatus(claims,state,spec),...commits.
@@ -7815,27 +7760,82 @@ left.length:Math.max(left.length,total-held)}function short(text){return(0,impor
 " "),240)}
 
 },
-"./view-O6R32OCM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conditionOf:()=>import_chunk_BRMQUMV6.conditionOf,goneError:()=>import_chunk_BRMQUMV6.goneError,inspect:()=>import_chunk_BRMQUMV6.
-inspect,isEnded:()=>import_chunk_BRMQUMV6.isEnded,isQueued:()=>import_chunk_BRMQUMV6.isQueued,timerPatienceMs:()=>import_chunk_BRMQUMV6.timerPatienceMs});module.
-exports=stdin_exports;var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./verify-GZXLDABH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
+"./chunk-VBLPR7QA.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
+"./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
+"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var order=["contradicted","unverifiable","verified","recorded"];var rows=60;function claimsPage(view,verification,width){const{verdicts}=verification;
+const lines=headline(view,verification).flatMap(line=>(0,import_chunk_PRXIW46S.wrap)(line,width));if(verdicts.length>0){const shown=order.flatMap(result=>verdicts.
+filter(one=>one.result===result)).slice(0,rows);lines.push(...shown.flatMap(one=>rowOf(one,width)));if(verdicts.length>rows)lines.push(`... and ${verdicts.length-
+rows} more (--json tells all)`)}return`${lines.join("\n")}
+`}function headline({id},{verdict,claims,verdicts,reason,rerun}){if(claims===null)return[`${id}: ${verdict}: ${reason}`,...rerun?[rerunLine(rerun)]:[]];const counts=order.
+map(result=>[countOf(verdicts,result),result]).filter(([count])=>count!==0);return[`${id}: ${verdict}; it claims to be ${claims.status}`,counts.map(pair=>pair.join(
+" ")).join(", ")]}function rerunLine({isPassed,reason}){return`--rerun ${isPassed===true?"passed":"did not pass"}: ${reason}`}function rowOf({result,kind,claim,
+detail},width){const indent=14;const lines=(0,import_chunk_PRXIW46S.wrap)(`${kind} ${(0,import_chunk_LXK2ZILE.excerpt)(claim,120)}: ${detail}`,Math.max(20,width-
+indent));return lines.map((line,n)=>(0,import_chunk_BOPSRWHI.cutToWidth)(`${(n===0?result:"").padEnd(indent)}${line}`,Math.max(20,width)))}function claimsNotes(view,{
+rerun,unclaimed,block_error},width){const notes=[];const say=text=>void notes.push(...(0,import_chunk_PRXIW46S.wrap)(text,width));if(rerun)say(`${rerun.command}\
+: ${rerun.reason}, ${(0,import_chunk_UNGYPAP3.formatDuration)(rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].
+map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&unclaimed.file_count>0)say(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.
+showName),unclaimed.file_count)}`);if(unclaimed&&unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);
+say(`commits that are not claimed: ${listed(commits,unclaimed.commit_count)}`)}if(block_error){notes.push(`see its result: ${import_chunk_AYL4EYJC.nextCommands.
+result(view.id,view.spec?.state_option??[])}`);say("to get one: let the next task ask for it (its form: verify --help, docs/claims.md); implement does by itself")}
+return notes}function listed(names,total){const first=names.slice(0,5);return[...first,...total>first.length?[`and ${total-first.length} more`]:[]].join(", ")}function claimsDocument(view,verification){
+const{verdict,claims,verdicts,reason,block_error,rerun,unclaimed}=verification;const{state}=view;const counts=Object.fromEntries(order.map(result=>[result,countOf(
+verdicts,result)]));return{id:view.id,state:state.state,verdict,status:claims?.status??null,summary:claims?.summary??null,blocked_reason:claims?.blockedReason??
+null,open_issues:claims?.openIssues??[],counts,claims:verdicts,unclaimed,rerun:rerun&&rerunRecord(rerun),block_error,error:verdict==="verified"?null:{code:verdict,
+message:reason??messageOf(verdicts,verdict)},now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_ZGBECAX4.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())}}function rerunRecord({isPassed,...rest}){return{passed:isPassed,...rest}}function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(
+({result})=>result===verdict);const more=others.length===0?"":` (and ${others.length} more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:
+verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===wanted).length}var verify={name:"verify",summary:"check what a job claims \
+to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",value:"CMD",help:"run the tests again in the folder of the job: words, or \
+a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_EJMCTUJP.limits.rerun,help:"how long --rerun may take (defau\
+lt 2m, at most 1h)"},...import_chunk_BXZ3EG3J.common},notes:["Reads the completion block of the answer (result ID --claims): commits, changed files, tests, stat\
+us.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run; --rerun runs your own command, on files that an a\
+gent wrote, also where there is no block.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise (also without a block)\
+.","",'implement asks for it; for any other verb the task must: "End with one fenced block like this, and claim only what you really did". status is done, parti\
+al or blocked (with blockedReason); the lists may be missing:',import_chunk_WDFY7HZW.claimsExample].join("\n"),examples:["verify implement-mik3x9ab-4f7q2z",'ver\
+ify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.root(input);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);
+const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(text,"--rerun");const id=(0,import_chunk_HCKID2IT.findJob)(
+root,input.words[0]??"");const view=await(0,import_chunk_R5T6KAYY.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_LKVCNF5P.isEnded)(view.state)){
+const wait=import_chunk_AYL4EYJC.nextCommands.waitOn(id,view.spec,root.option);const notes=[`${id}: ${view.state.state}, there is nothing to verify yet; wait fo\
+r it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.
+has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-CVGVS54V.js"));const stop=new AbortController;const rerun=async cwd=>{
+const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-SYG7BOC5.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.
+onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.
+endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.verdict==="verified"?import_chunk_6PFAPK5K.
+exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("json"))return{code,json:claimsDocument(view,verification)};return{code,out:claimsPage(
+view,verification,context.width),notes:claimsNotes(view,verification,context.width)}}};
+
+},
+"./view-YKKFTTYP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conditionOf:()=>import_chunk_LKVCNF5P.conditionOf,goneError:()=>import_chunk_LKVCNF5P.goneError,inspect:()=>import_chunk_LKVCNF5P.
+inspect,isEnded:()=>import_chunk_LKVCNF5P.isEnded,isQueued:()=>import_chunk_LKVCNF5P.isQueued,timerPatienceMs:()=>import_chunk_LKVCNF5P.timerPatienceMs});module.
+exports=stdin_exports;var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
 },
-"./watch-KJLKHX7T.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_XQGZI6LA=load(
-"./chunk-XQGZI6LA.js");var import_chunk_PP5OZ2CJ=load("./chunk-PP5OZ2CJ.js");var import_chunk_JMHLCJV2=load("./chunk-JMHLCJV2.js");var import_chunk_HR3GXE3S=load(
+"./watch-PBNU7YMD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_2PXQFJL2=load(
+"./chunk-2PXQFJL2.js");var import_chunk_3QTR6XZL=load("./chunk-3QTR6XZL.js");var import_chunk_KOAN4Y4H=load("./chunk-KOAN4Y4H.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_BXZ3EG3J=load("./chunk-BXZ3EG3J.js");var import_chunk_VBLPR7QA=load(
-"./chunk-VBLPR7QA.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_3KQGMYNP=load("./chunk-3KQGMYNP.js");var import_chunk_HJQCBZHV=load(
-"./chunk-HJQCBZHV.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_AYL4EYJC=load(
+"./chunk-VBLPR7QA.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_B572QHY7=load("./chunk-B572QHY7.js");var import_chunk_VHICJDU6=load(
+"./chunk-VHICJDU6.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
-"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function watchOptions(isRemote){const every=isRemote?import_chunk_EJMCTUJP.limits.watchEveryRemote:import_chunk_EJMCTUJP.limits.watchEvery;
@@ -7846,24 +7846,24 @@ nt",value:"N",range:import_chunk_EJMCTUJP.limits.watchTolerate,help:"so many loo
 help:"look once, now; no job: 0 it holds, 2 not yet, 3 it failed or cannot be looked at"},repeat:{kind:"flag",help:"tell every change until --for is over, inste\
 ad of ending at the first verdict"},foreground:{kind:"flag",help:"stay, print one JSON line for each change, exit with the verdict"},...import_chunk_BXZ3EG3J.launchOptions}}
 var watch={name:"watch",summary:"wait for a condition: a file, a page, a check, another job, ...",form:"KIND ... --for D [options]",words:{min:1,max:1},options:import_chunk_BXZ3EG3J.
-common,notes:`Kinds: ${import_chunk_3KQGMYNP.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h",
+common,notes:`Kinds: ${import_chunk_B572QHY7.watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h",
 "watch --help","watch file --help"],async choose(args){const[word,...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const kind=word===
-void 0?void 0:await(0,import_chunk_3KQGMYNP.loadWatch)(word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(
-void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_3KQGMYNP.watchIds.map(import_chunk_3KQGMYNP.loadWatch));const width=Math.max(...import_chunk_3KQGMYNP.
+void 0?void 0:await(0,import_chunk_B572QHY7.loadWatch)(word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(
+void 0)}};async function listed(){const kinds=await Promise.all(import_chunk_B572QHY7.watchIds.map(import_chunk_B572QHY7.loadWatch));const width=Math.max(...import_chunk_B572QHY7.
 watchIds.map(id=>id.length));const rows=kinds.flatMap(kind=>kind?[`${kind.id.padEnd(width)}  ${kind.summary}`]:[]);return{...watch,notes:`${rows.join("\n")}
 
 Each has a page of its own: watch KIND --help.`,examples:kinds.flatMap(kind=>kind?.examples.slice(0,1)??[])}}function unknownKind(word){const came=word===void 0?
 "cannot watch without a condition":word.startsWith("-")?`cannot take ${word} there: what to watch comes first`:`cannot watch ${JSON.stringify(word)}: there is n\
-o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_3KQGMYNP.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_B572QHY7.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-ZVBBBYYM.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_XQGZI6LA.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_XQGZI6LA.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_JMHLCJV2.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_PP5OZ2CJ.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-JB5DDQ3J.js"))).follow(context,root,launched.id);return(0,import_chunk_PP5OZ2CJ.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_PP5OZ2CJ.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-QGZS52LD.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_2PXQFJL2.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_2PXQFJL2.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_KOAN4Y4H.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_3QTR6XZL.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-BWVY333B.js"))).follow(context,root,launched.id);return(0,import_chunk_3QTR6XZL.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_3QTR6XZL.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_EJMCTUJP.toolGraceMs,maxOutputBytes:import_chunk_EJMCTUJP.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -7871,7 +7871,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);return(0,import_chunk_HCKID2IT.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_PP5OZ2CJ.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_3QTR6XZL.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -7879,50 +7879,50 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-JB5DDQ3J.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_2ZSGMDSK=load("./chunk-2ZSGMDSK.js");var import_chunk_YVQKCMEV=load(
-"./chunk-YVQKCMEV.js");var import_chunk_PED7CQPN=load("./chunk-PED7CQPN.js");var import_chunk_EO724FJI=load("./chunk-EO724FJI.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_RQEIXYJF=load("./chunk-RQEIXYJF.js");var import_chunk_HXUZIOM6=load("./chunk-HXUZIOM6.js");var import_chunk_4SONJGJP=load(
+"./watch-foreground-BWVY333B.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_IP3PC5EK=load("./chunk-IP3PC5EK.js");var import_chunk_XXPBZJD6=load(
+"./chunk-XXPBZJD6.js");var import_chunk_L6TBPGCE=load("./chunk-L6TBPGCE.js");var import_chunk_EO724FJI=load("./chunk-EO724FJI.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_NPTCIQ7G=load("./chunk-NPTCIQ7G.js");var import_chunk_4SONJGJP=load(
 "./chunk-4SONJGJP.js");var import_chunk_46KDHTB3=load("./chunk-46KDHTB3.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load(
-"./chunk-B4HBQMDR.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load(
+"./chunk-R5T6KAYY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4QTDUFVE=load("./chunk-4QTDUFVE.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_4XKVO363=load("./chunk-4XKVO363.js");var import_chunk_7YOZG6AQ=load("./chunk-7YOZG6AQ.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-GEPPUING.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var lookMs=2e3;async function follow(context,root,id){const{spec,paths}=(0,import_chunk_BRMQUMV6.inspect)(root.folder,id);const kind=spec?.
+"./chunk-JSBRDJBE.js");var lookMs=2e3;async function follow(context,root,id){const{spec,paths}=(0,import_chunk_LKVCNF5P.inspect)(root.folder,id);const kind=spec?.
 watch?.condition??"unknown";context.tell(`job ${id} (Ctrl-C cancels it); collect: ${import_chunk_AYL4EYJC.nextCommands.wait(id,root.option)}`);let after=0;let isHeard=true;
 const say=line=>{isHeard&&=context.say(`${JSON.stringify(line)}
 `)};const drain=()=>{const{events}=(0,import_chunk_4XKVO363.readEvents)(paths,after,Number.MAX_SAFE_INTEGER);for(const event of events){const line=(0,import_chunk_EO724FJI.
 lineOfEvent)(event,kind,spec?.watch?.repeat===true);if(line&&isHeard)say(line);after=event.seq}};const ended=untilEnd(context,root,id,paths.events,()=>{drain();
 return isHeard});const view=await ended;if(view===void 0){const collect=import_chunk_AYL4EYJC.nextCommands.wait(id,root.option);return{code:import_chunk_6PFAPK5K.
 exitCodes.pending,notes:[`the reader is gone; job ${id} runs on; collect: ${collect}`]}}drain();const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state);
-if((0,import_chunk_BRMQUMV6.isEnded)(view.state))say((0,import_chunk_EO724FJI.terminalLine)(view.state,kind));if((0,import_chunk_BRMQUMV6.isEnded)(view.state)&&
-isHeard)(0,import_chunk_RQEIXYJF.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,id,events,tell){const patience=Number.MAX_SAFE_INTEGER;
-return(0,import_chunk_YVQKCMEV.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience},()=>new Promise((resolve,reject)=>{
+if((0,import_chunk_LKVCNF5P.isEnded)(view.state))say((0,import_chunk_EO724FJI.terminalLine)(view.state,kind));if((0,import_chunk_LKVCNF5P.isEnded)(view.state)&&
+isHeard)(0,import_chunk_ZLR6Q5AO.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,id,events,tell){const patience=Number.MAX_SAFE_INTEGER;
+return(0,import_chunk_XXPBZJD6.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience},()=>new Promise((resolve,reject)=>{
 let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=(0,import_chunk_3BHDXNO3.onNextChange)([events],look);if(!tell())end(void 0)};const timer=setInterval(look,
 lookMs);const end=view=>{clearInterval(timer);unwatch();release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{context.tell(`${signal}\
-: canceling job ${id}`);const request={owner:import_chunk_IYTRN2OE.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_2ZSGMDSK.cancelJob)(
-root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_PED7CQPN.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
+: canceling job ${id}`);const request={owner:import_chunk_IYTRN2OE.variables.owner()??null,why:`its foreground got ${signal}`};(0,import_chunk_IP3PC5EK.cancelJob)(
+root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_L6TBPGCE.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null}).
 then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-ZVBBBYYM.js": function (module, exports) {
+"./watch-once-QGZS52LD.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_EO724FJI=load("./chunk-EO724FJI.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_NNIF4KUX=load("./chunk-NNIF4KUX.js");var import_chunk_46KDHTB3=load("./chunk-46KDHTB3.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_B4HBQMDR=load("./chunk-B4HBQMDR.js");var import_chunk_FSRL2ASG=load(
-"./chunk-FSRL2ASG.js");var import_chunk_DW356W3Z=load("./chunk-DW356W3Z.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load(
-"./chunk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load(
-"./chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-FKEDTWPK.js");var import_chunk_YIWUFBJB=load("./chunk-YIWUFBJB.js");var import_chunk_46KDHTB3=load("./chunk-46KDHTB3.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_R5T6KAYY=load("./chunk-R5T6KAYY.js");var import_chunk_FSRL2ASG=load(
+"./chunk-FSRL2ASG.js");var import_chunk_65MQFBXZ=load("./chunk-65MQFBXZ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful};async function lookNow(context,kind,input,place){const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_NNIF4KUX.attempt)(kind,read.input,start,{place:{
+onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_YIWUFBJB.attempt)(kind,read.input,start,{place:{
 root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_IYTRN2OE.callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.
 signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.
 evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.
@@ -7931,11 +7931,11 @@ seen.evidence)}
 `,json:input.has("json")?json:void 0}}finally{release()}}
 
 },
-"./whose-I7EUGQBP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{whoseJobs:()=>import_chunk_44TTJNGR.whoseJobs});module.exports=stdin_exports;var import_chunk_44TTJNGR=load("./chun\
-k-44TTJNGR.js");var import_chunk_BRMQUMV6=load("./chunk-BRMQUMV6.js");var import_chunk_7O3BSNKY=load("./chunk-7O3BSNKY.js");var import_chunk_EAYLE45X=load("./ch\
-unk-EAYLE45X.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_DFAVRAQR=load("./\
-chunk-DFAVRAQR.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("\
+"./whose-QVFY3SHI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{whoseJobs:()=>import_chunk_SUJIKSKU.whoseJobs});module.exports=stdin_exports;var import_chunk_SUJIKSKU=load("./chun\
+k-SUJIKSKU.js");var import_chunk_LKVCNF5P=load("./chunk-LKVCNF5P.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./ch\
+unk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EJMCTUJP=load("./chunk-EJMCTUJP.js");var import_chunk_33P23ATF=load("./\
+chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("\
 ./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");

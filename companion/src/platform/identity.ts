@@ -45,8 +45,11 @@ export function parentIdentity(): Identity | undefined {
 /** Did whoever started it end, perhaps before it could see who that was? A child is in the session of its parent, or leads one of its own. */
 export function isTakenOver({ pid }: Identity): boolean {
   const row = readProcess(pid);
-  const parent = row && row.session !== pid ? readProcess(row.parent) : undefined;
-  return parent !== undefined && parent.session !== row?.session;
+  if (!row || row.session === pid) return false;
+  // The first process has a session of that number, or one from outside its namespace, which is told as 0.
+  if (row.parent === 1) return row.session > 1;
+  const parent = readProcess(row.parent);
+  return parent !== undefined && parent.session !== row.session;
 }
 
 export function livenessOf(identity: Identity): Liveness {
