@@ -9,6 +9,8 @@ export interface QueueNote {
   live: number;
   /** Ids that it waits for first: those at work, or the one before it in the queue. */
   behind: string[];
+  /** Why it does not go on by itself; absent when it does. */
+  held?: string;
 }
 
 /** turn.json: its turn has come. Its hard limit counts from here. */

@@ -7,8 +7,10 @@ import { isoNow } from '../platform/clock.ts';
 import { createFile } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import { ownIdentity } from '../platform/identity.ts';
+import { findStopped } from './health-seen.ts';
+import { mayAct } from './may-act.ts';
 import { isUnasked, refresh, refreshUnasked } from './reconcile.ts';
-import { conditionOf, isEnded, type View } from './view.ts';
+import { conditionOf, inspect, isEnded, isQueued, type View } from './view.ts';
 import { waitForJobs } from './wait.ts';
 
 export interface CancelReply {
@@ -28,6 +30,7 @@ export async function cancelJob(
     return { view: before, result: before.state.state === 'canceled' ? 'canceled' : 'ended_before' };
   askFor(before, `${JSON.stringify({ by: ownIdentity(), owner: request.owner, at: isoNow(), why: request.why })}\n`);
   nudge(before);
+  await endUnworked(root, id);
 
   // Grace, then KILL, then 10 s for the processes to vanish, then a moment to store the report.
   const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + killSettleMs + 5000 + askingMs(before);
@@ -35,6 +38,13 @@ export async function cancelJob(
   const [view = before] = views;
   if (view.state.state === 'canceled') return { view, result: 'canceled' };
   return { view, result: isEnded(view.state) ? 'ended_before' : 'requested' };
+}
+
+/** A queued job whose worker cannot answer: nothing was started, so its end needs nobody else. */
+async function endUnworked(root: string, id: string): Promise<void> {
+  const view = inspect(root, id);
+  if (!isQueued(view) || !(view.seen.worker === 'dead' || findStopped(view)) || !(await mayAct(view))) return;
+  await (await import('./end-queued.ts')).endQueued(root, id);
 }
 
 /** Nothing is kept waiting for a status command when there is nothing to cancel. */

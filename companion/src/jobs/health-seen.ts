@@ -9,7 +9,7 @@ import { monotonicMs, nowMs } from '../platform/clock.ts';
 import { factsOf } from '../platform/folders.ts';
 import { bootId, sameIdentity } from '../platform/identity.ts';
 import { boundOf } from './bound.ts';
-import { checkpointOf, livenessSeen, watchOf } from './parts-seen.ts';
+import { checkpointOf, livenessSeen, queueSeen, watchOf } from './parts-seen.ts';
 import { type Condition, isEnded, isQueued, type View } from './view.ts';
 
 export interface HealthSeen {
@@ -25,7 +25,8 @@ export type MonitorCause =
   | 'shim_stopped'
   | 'lease_stale'
   | 'checkpoint_missing'
-  | 'end_unstored';
+  | 'end_unstored'
+  | 'queue_held';
 
 export function healthOf(view: View, condition: Condition): HealthSeen {
   const monitor = monitorAttention(view, condition);
@@ -63,7 +64,7 @@ export function monitorAttention(
       return { cause: 'end_unstored', reason: unstoredWords(view) };
     case 'supervised':
     case 'unseen':
-      return stoppedMember(view) ?? staleLease(view) ?? missingCheckpoint(view);
+      return stoppedMember(view) ?? staleLease(view) ?? missingCheckpoint(view) ?? heldQueue(view);
     default:
       return undefined;
   }
@@ -131,6 +132,12 @@ function staleLease({ leaseAgeMs }: View): { cause: MonitorCause; reason: string
   if (leaseAgeMs === null || leaseAgeMs <= leaseStaleMs) return undefined;
   const reason = `no sign of life of the worker for ${Math.round(leaseAgeMs / 1000)} s`;
   return { cause: 'lease_stale', reason };
+}
+
+/** Its own worker says that those before it do not go on by themselves. */
+function heldQueue(view: View): { cause: MonitorCause; reason: string } | undefined {
+  const held = queueSeen(view)?.held;
+  return held === undefined ? undefined : { cause: 'queue_held', reason: held };
 }
 
 /** A whole interval without a checkpoint: says something of the worker, nothing of the command. */

@@ -124,13 +124,14 @@ export function timerSeen({ spec, state }: View): Record<string, unknown> | null
 /** Its place in the queue as its worker saw it last; without a place when it has not looked yet. Null for a job that is not queued. */
 export function queueSeen(view: View): QueueSeen | null {
   if (!isQueued(view)) return null;
-  const { place, live, behind } = asObject(view.state.queue) ?? {};
+  const { place, live, behind, held } = asObject(view.state.queue) ?? {};
   const ids = Array.isArray(behind) ? behind.filter((id) => typeof id === 'string' && isId(id)) : [];
   return {
     place: numberOf(place),
     live: numberOf(live),
     max_live: view.spec?.max_live ?? 0,
     behind: ids.slice(0, queueNamed),
+    ...(typeof held === 'string' ? { held: excerpt(plainText(held), evidenceChars) } : {}),
   };
 }
 
@@ -140,6 +141,8 @@ export interface QueueSeen {
   live: number | null;
   max_live: number;
   behind: string[];
+  /** Why it does not go on by itself. */
+  held?: string;
 }
 
 export interface HandbackSeen extends HandbackNote {

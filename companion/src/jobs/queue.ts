@@ -6,18 +6,19 @@
 // worker stopped, unseen from here and silent, or not to be replaced - is passed over until it comes back. Records that others wrote do not count.
 import { FaultError } from '../core/errors.ts';
 import { compareIds } from '../core/ids.ts';
-import type { Spec } from '../core/job.ts';
-import { leaseMs, leaseStaleMs } from '../core/limits.ts';
+import type { Identity, Spec } from '../core/job.ts';
+import { leaseMs, leaseStaleMs, queueNamed, unseenGraceMs } from '../core/limits.ts';
 import { monotonicMs, nowMs } from '../platform/clock.ts';
 import { exists, factsOf } from '../platform/folders.ts';
-import { type Liveness, livenessOf } from '../platform/identity.ts';
+import { isStopped, type Liveness, livenessOf } from '../platform/identity.ts';
 import { listActive } from '../store/catalog.ts';
 import { type JobPaths, jobPaths } from '../store/layout.ts';
 import { isGenuine, readKey } from '../store/mac.ts';
 import { readLaunch, readSpec, readWorker } from '../store/records.ts';
 import { hasQueue, readTurn } from '../store/turn.ts';
+import { boundOf } from './bound.ts';
 import { isSettleable } from './reconcile.ts';
-import { type Condition, conditionOf, inspect, isEnded } from './view.ts';
+import { type Condition, conditionOf, inspect, isEnded, type View } from './view.ts';
 
 export interface Standing {
   /** Earlier ones of its pool that wait, oldest first. */
@@ -42,10 +43,12 @@ export interface QueueMemory {
   silent: Map<string, number>;
   /** Over, and their end could not be published from here. */
   unsettled: Set<string>;
+  /** Since when, on the monotonic clock, its worker has been seen stopped. */
+  stopped: Map<string, number>;
 }
 
 export function makeQueueMemory(): QueueMemory {
-  return { members: new Map(), silent: new Map(), unsettled: new Set() };
+  return { members: new Map(), silent: new Map(), unsettled: new Set(), stopped: new Map() };
 }
 
 /** Null: it belongs to none. */
@@ -79,7 +82,42 @@ const unlooked: Condition = 'supervised';
 function lookAtWork(root: string, id: string, memory: QueueMemory): AtWork[] {
   const paths = jobPaths(root, id);
   const condition = workerOf(paths) === 'alive' ? unlooked : look(root, id);
+  if (condition === unlooked && isLeft(root, paths, id, memory)) return [];
   return condition !== undefined && takesPlace(condition, memory, paths, id) ? [{ id, condition }] : [];
+}
+
+/** Its worker exists and does nothing for it - stopped, or silent - and its command has ended, or cannot run any more. */
+function isLeft(root: string, paths: JobPaths, id: string, memory: QueueMemory): boolean {
+  const silent = isSilent(memory, paths, id);
+  if (!silent && !stoppedWorkerOf(paths)) return false;
+  const view = liveView(root, id);
+  if (!view || view.exit) return true;
+  const { spec, turn } = view;
+  return silent && spec !== null && monotonicMs() > boundOf(spec, turn) + spec.kill_grace_ms + unseenGraceMs;
+}
+
+/** The worker of a job, when it is stopped. */
+export function stoppedWorkerOf(paths: JobPaths): Identity | undefined {
+  return [readWorker(paths), readLaunch(paths)]
+    .map((read) => (read.kind === 'ok' ? read.value.worker : undefined))
+    .find((worker) => worker !== undefined && isStopped(worker));
+}
+
+/** Whom it waits for and whose worker has been stopped for a while: nobody but a reader can help. */
+export function hindranceOf(root: string, { ahead, atWork }: Standing, memory: QueueMemory): string | undefined {
+  const waitedFor = [...ahead.slice(-queueNamed), ...atWork.slice(0, queueNamed).map(({ id }) => id)];
+  let told: string | undefined;
+  for (const id of waitedFor) {
+    const stopped = stoppedWorkerOf(jobPaths(root, id));
+    if (!stopped) memory.stopped.delete(id);
+    else {
+      const since = memory.stopped.get(id) ?? monotonicMs();
+      memory.stopped.set(id, since);
+      if (monotonicMs() - since >= leaseMs)
+        told ??= `behind ${id}, whose worker is stopped; it goes on after: kill -CONT ${stopped.pid}`;
+    }
+  }
+  return told;
 }
 
 /** Its turn is on disk, or it needs none; once so, always so. */
@@ -90,11 +128,16 @@ function isLetGo(memory: QueueMemory, paths: JobPaths, id: string): boolean {
   return known.isLetGo;
 }
 
-/** Ended, gone, or settled already by whoever looks: undefined. */
+/** Ended, or gone: undefined. */
 function look(root: string, id: string): Condition | undefined {
+  const view = liveView(root, id);
+  return view && conditionOf(view);
+}
+
+function liveView(root: string, id: string): View | undefined {
   try {
     const view = inspect(root, id);
-    return isEnded(view.state) ? undefined : conditionOf(view);
+    return isEnded(view.state) ? undefined : view;
   } catch (error) {
     if (error instanceof FaultError && error.code === 'unknown_job') return undefined;
     throw error;
@@ -114,7 +157,10 @@ async function isInPool(memory: QueueMemory, paths: JobPaths, id: string, pool: 
   if (known) return known.pool === pool;
   const read = readSpec(paths);
   if (read.kind !== 'ok') return false;
-  const isOurs = await isGenuine(read.value, readKey());
+  const key = readKey();
+  // Without the key nobody knows who is at work: better no turn than one too many.
+  if (key === undefined) throw new FaultError('state_unusable', "cannot look at the queue: this user's key is missing");
+  const isOurs = await isGenuine(read.value, key);
   const its = isOurs ? poolOf(read.value) : null;
   memory.members.set(id, { pool: its, isLetGo: !hasQueue(read.value) });
   return its === pool;
@@ -131,7 +177,9 @@ export function workerOf(paths: JobPaths): Liveness {
 /** In two looks with time for a sign of life between them: after a machine slept, all signs are old for a moment. */
 function isSilent(memory: QueueMemory, paths: JobPaths, id: string): boolean {
   const last = factsOf(paths.lease) ?? factsOf(paths.launch) ?? factsOf(paths.spec);
-  if (last && nowMs() - last.modifiedMs <= leaseStaleMs) {
+  // One of the future says nothing: the clock was set back, or somebody touched it; a living worker renews it soon.
+  const ageMs = last ? nowMs() - last.modifiedMs : Number.POSITIVE_INFINITY;
+  if (ageMs >= -leaseMs && ageMs <= leaseStaleMs) {
     memory.silent.delete(id);
     return false;
   }
@@ -142,6 +190,6 @@ function isSilent(memory: QueueMemory, paths: JobPaths, id: string): boolean {
 
 function forgetGone(memory: QueueMemory, active: readonly string[]): void {
   const there = new Set(active);
-  for (const known of [memory.members, memory.silent, memory.unsettled])
+  for (const known of [memory.members, memory.silent, memory.unsettled, memory.stopped])
     for (const id of known.keys()) if (!there.has(id)) known.delete(id);
 }

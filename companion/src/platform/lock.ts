@@ -7,23 +7,38 @@
 import { linkSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { errnoOf, FaultError } from '../core/errors.ts';
+import type { Identity } from '../core/job.ts';
 import { leaseStaleMs, lockWaitMs } from '../core/limits.ts';
 import { monotonicMs, nowMs, sleep } from './clock.ts';
 import { createFolder, readJson, removeFile, writeFile } from './files.ts';
 import { factsOf, listNames } from './folders.ts';
 import { isIdentity, livenessOf, ownIdentity } from './identity.ts';
 
-/** Run `fn` alone among all processes that use this folder. Throws `busy` when a living holder stays for `waitMs`. */
-export async function withLock<T>(folder: string, fn: () => Promise<T> | T, waitMs = lockWaitMs): Promise<T> {
-  const release = await take(folder, waitMs);
+/**
+ * Run `fn` alone among all processes that use this folder. Throws `busy` when a living holder stays for `waitMs`. `mayPass`: a living
+ * holder that is passed all the same; only where every holder asks `isHeld` between what it has written and what it does because of that.
+ */
+export async function withLock<T>(
+  folder: string,
+  fn: (isHeld: () => boolean) => Promise<T> | T,
+  waitMs = lockWaitMs,
+  mayPass: (holder: Identity) => boolean = () => false,
+): Promise<T> {
+  const { release, isHeld } = await take(folder, waitMs, mayPass);
   try {
-    return await fn();
+    return await fn(isHeld);
   } finally {
     release();
   }
 }
 
-async function take(folder: string, waitMs: number): Promise<() => void> {
+interface Held {
+  release: () => void;
+  /** False when somebody has passed this holder. */
+  isHeld: () => boolean;
+}
+
+async function take(folder: string, waitMs: number, mayPass: (holder: Identity) => boolean): Promise<Held> {
   createFolder(folder);
   if (factsOf(folder)?.kind !== 'folder')
     throw new FaultError('state_unusable', `cannot use the lock ${folder}: it is no folder`);
@@ -36,10 +51,10 @@ async function take(folder: string, waitMs: number): Promise<() => void> {
   const until = monotonicMs() + waitMs;
   try {
     for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
+      const number = tryTake(folder, ticket, mayPass);
       if (number !== undefined) {
         const held = path.join(folder, String(number));
-        return () => release(held);
+        return { release: () => release(held), isHeld: () => highest(folder).number === number };
       }
       if (monotonicMs() >= until)
         throw new FaultError('busy', `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
@@ -59,9 +74,10 @@ function release(held: string): void {
   }
 }
 
-function tryTake(folder: string, ticket: string): number | undefined {
+function tryTake(folder: string, ticket: string, mayPass: (holder: Identity) => boolean): number | undefined {
   const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(path.join(folder, String(top.number)))) return undefined;
+  const last = path.join(folder, String(top.number));
+  if (top.number > 0 && !top.free && !isAbandoned(last) && !isPassed(last, mayPass)) return undefined;
   const number = top.number + 1;
   const file = path.join(folder, String(number));
   try {
@@ -100,6 +116,22 @@ function isAbandoned(file: string): boolean {
   if (liveness !== 'unknown') return liveness === 'dead';
   const facts = factsOf(file);
   return facts !== undefined && nowMs() - facts.modifiedMs > 3 * leaseStaleMs;
+}
+
+function isPassed(file: string, mayPass: (holder: Identity) => boolean): boolean {
+  const holder = holderIn(file);
+  return holder !== undefined && mayPass(holder);
+}
+
+/** Who holds it now. */
+export function holderOf(folder: string): Identity | undefined {
+  const { number, free } = highest(folder);
+  return number > 0 && !free ? holderIn(path.join(folder, String(number))) : undefined;
+}
+
+function holderIn(file: string): Identity | undefined {
+  const read = readJson(file);
+  return read.kind === 'ok' && isIdentity(read.value) ? (read.value as Identity) : undefined;
 }
 
 function holderText(folder: string): string {

@@ -1,23 +1,28 @@
 // The turn of a job in its queue (`--max-live`): its worker waits here before anything of the job is started. It sleeps on the signs of life of
 // the job before it, or, as the first, of those at work; whoever takes a turn wakes those behind it, and a slow look stands behind both. The
 // turn is taken under the queue's lock and stands on disk before anything else happens: a worker that comes later goes on from there.
-import { errnoOf, FaultError } from '../core/errors.ts';
-import type { QueueNote, Turn } from '../core/job.ts';
-import { leaseMs, queueHeard, queueLookMs, queueLookPerJobMs, queueNamed } from '../core/limits.ts';
+import { errnoOf, FaultError, messageOf } from '../core/errors.ts';
+import { plainText } from '../core/excerpt.ts';
+import type { Turn } from '../core/job.ts';
+import { excerptBytes, leaseMs, lockWaitMs, queueLookMs, queueLookPerJobMs } from '../core/limits.ts';
 import { specAtTurn } from '../jobs/bound.ts';
 import { makeNap } from '../jobs/nap.ts';
-import { lookAtQueue, makeQueueMemory, type Standing, workerOf } from '../jobs/queue.ts';
+import { hindranceOf, lookAtQueue, makeQueueMemory, type Standing, workerOf } from '../jobs/queue.ts';
 import { wakeBehind } from '../jobs/queue-wake.ts';
 import { isoNow, isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
-import { watchFifo } from '../platform/fifo.ts';
+import { removeFile } from '../platform/files.ts';
 import { exists, factsOf } from '../platform/folders.ts';
 import { bootId } from '../platform/identity.ts';
-import { withLock } from '../platform/lock.ts';
+import { holderOf, withLock } from '../platform/lock.ts';
 import { jobPaths, rootPaths } from '../store/layout.ts';
 import { readCancel } from '../store/records.ts';
 import { readTurn, writeTurn } from '../store/turn.ts';
 import { type Claim, renewLease } from './claim.ts';
+import { Holdup } from './holdup.ts';
+import { noteTrouble } from './note-trouble.ts';
 import { Progress } from './progress.ts';
+import { QueueSigns } from './queue-signs.ts';
+import { isOver, QueueVoice } from './queue-voice.ts';
 
 /** False when the job ended while it was queued. */
 export async function waitForTurn(claim: Claim): Promise<boolean> {
@@ -44,24 +49,27 @@ const quickMs = [20, 50, 100, 250, 500, 1000];
 class Queued {
   private readonly claim: Claim;
   private readonly progress: Progress;
+  private readonly voice: QueueVoice;
+  private readonly signs: QueueSigns;
   private readonly memory = makeQueueMemory();
   private readonly stop = new AbortController();
   private readonly nap = makeNap<Why>(this.stop.signal);
-  /** Whose signs of life are listened to. */
-  private readonly heard = new Map<string, (() => void) | undefined>();
   private readonly since = monotonicMs();
-  private note: QueueNote | null = null;
+  private readonly holdup = new Holdup();
+  /** A turn was written, and does not count. */
+  private isRefused = false;
   private why: 'canceled' | 'state_vanished' | undefined;
 
   constructor(claim: Claim) {
     this.claim = claim;
     this.progress = new Progress(claim);
+    this.voice = new QueueVoice(claim, this.progress);
+    this.signs = new QueueSigns(claim.root, () => this.nap.ring('fifo'));
   }
 
   async untilTurn(): Promise<Turn | undefined> {
     const release = this.listen();
     const { progress, claim } = this;
-    this.note = progress.state.queue ?? null;
     if (claim.generation > 1) {
       progress.note('worker_replaced', { worker: claim.self.pid, generation: claim.generation, baseline_reset: false });
       claim.isReplacementTold = true;
@@ -71,7 +79,9 @@ class Queued {
       let turn: Turn | undefined;
       // What is done for others may take long; the request to go is answered at once.
       for (let quiet = quickMs.length; !turn && !this.stop.signal.aborted; ) {
-        const round = this.round(quiet).then((told) => ({ told }));
+        const round = this.round(quiet)
+          .catch((error: unknown) => this.waitOut(error))
+          .then((told) => ({ told }));
         const done = await Promise.race([round, stopped]);
         if (!done) break;
         turn = done.told.turn;
@@ -82,7 +92,7 @@ class Queued {
       return undefined;
     } finally {
       release();
-      for (const close of this.heard.values()) close?.();
+      this.signs.close();
       this.stop.abort();
     }
   }
@@ -90,21 +100,41 @@ class Queued {
   /** One look, what follows from it, and the sleep until the next. */
   private async round(quiet: number): Promise<{ turn?: Turn | undefined; isRung: boolean }> {
     const { root, spec } = this.claim;
+    if (this.isRefused) this.takeBack();
+    if (isOver(this.claim.paths)) {
+      this.stop.abort();
+      return { isRung: false };
+    }
     let standing = await lookAtQueue(root, spec, this.memory);
     // Listened to first, looked at second: what changes in between is not missed.
-    while (await this.hear(watchedOf(standing))) standing = await lookAtQueue(root, spec, this.memory);
+    while (await this.signs.hear(standing)) standing = await lookAtQueue(root, spec, this.memory);
     if (await this.care(standing)) standing = await lookAtQueue(root, spec, this.memory);
     if (this.stop.signal.aborted) return { isRung: false };
     if (standing.mayGo) {
       const turn = await this.take();
       if (turn) return { turn, isRung: true };
-    } else this.tell(standing);
+    } else await this.voice.tell(standing, hindranceOf(root, standing, this.memory));
     const live = standing.ahead.length + standing.atWork.length;
     const before = standing.ahead.at(-1);
     const isAlone = before !== undefined && workerOf(jobPaths(root, before)) === 'dead';
     const slow = isAlone || standing.mayGo ? 1000 : Math.max(queueLookMs, live * queueLookPerJobMs);
     const why = await this.nap.sleep(quickMs[quiet] ?? slow);
     return { isRung: why.includes('fifo') };
+  }
+
+  /** A disk, a key, a permission that is gone may come back; the last of a queue has nobody to bring a new worker. */
+  private async waitOut(error: unknown): Promise<{ turn?: Turn | undefined; isRung: boolean }> {
+    const isBusy = error instanceof FaultError && error.code === 'busy';
+    if (!isBusy) {
+      noteTrouble(this.claim.paths, error);
+      const own = this.isRefused ? undefined : readTurn(this.claim.paths, this.claim.spec.id);
+      if (own) return { turn: own, isRung: true };
+      const cause = plainText(messageOf(error)).slice(0, excerptBytes);
+      // What cannot be written now is told by a later look.
+      await this.voice.tellHeld(`it cannot take its turn yet, and tries again: ${cause}`).catch(() => undefined);
+    }
+    await this.nap.sleep(queueLookMs);
+    return { isRung: false };
   }
 
   /** Loaded when there is something to do: many wait, and most need it never. */
@@ -118,27 +148,48 @@ class Queued {
     return isNeeded && (await import('../jobs/queue-care.ts')).careForQueue(root, standing, this.memory);
   }
 
-  /** Only one at a time looks and decides. */
+  /** Only one at a time looks and decides. Whoever holds the lock and does nothing is passed: it finds that before it begins anything. */
   private async take(): Promise<Turn | undefined> {
-    const { root, spec, paths } = this.claim;
+    const { root, paths } = this.claim;
+    const { queueLock } = rootPaths(root);
+    const act = (isHeld: () => boolean) => withLock(paths.lock, () => this.takeAlone(isHeld));
     try {
-      return await withLock(rootPaths(root).queueLock, async () => {
-        const { mayGo, atWork } = await lookAtQueue(root, spec, this.memory);
-        if (!mayGo || !exists(paths.folder) || this.stop.signal.aborted || readCancel(paths)) return undefined;
-        const files = await this.files();
-        const turn: Turn = { at: isoNow(), boot_id: bootId(), mono_ms: monotonicMs(), files };
-        writeTurn(paths, spec.id, turn);
-        const fields = { waited_ms: monotonicMs() - this.since, live: atWork.length + 1, max_live: spec.max_live };
-        this.progress.note('turn', fields, { queue: null });
-        wakeBehind(root, spec, this.memory);
-        return turn;
-      });
+      const turn = await withLock(queueLock, act, lockWaitMs, (holder) => this.holdup.mayPass(holder));
+      this.holdup.forget();
+      return turn;
     } catch (error) {
-      // Somebody else is at it, or the disk is full: not now.
       const isBusy = error instanceof FaultError && error.code === 'busy';
-      if (isBusy || ['ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '')) return undefined;
-      throw error;
+      // Somebody else is at it, or the disk is full: not now.
+      if (isBusy) await this.voice.tellHeld(this.holdup.note(holderOf(queueLock)));
+      else if (!['ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '')) throw error;
+      return undefined;
     }
+  }
+
+  /** Under both locks: nobody else takes a turn, and nobody ends this job meanwhile. */
+  private async takeAlone(isHeld: () => boolean): Promise<Turn | undefined> {
+    const { root, spec, paths } = this.claim;
+    const { mayGo, atWork } = await lookAtQueue(root, spec, this.memory);
+    if (!mayGo || this.stop.signal.aborted || isOver(this.claim.paths) || readCancel(paths)) return undefined;
+    const files = await this.files();
+    const turn: Turn = { at: isoNow(), boot_id: bootId(), mono_ms: monotonicMs(), files };
+    this.isRefused = true;
+    writeTurn(paths, spec.id, turn);
+    // Whoever passed us counts this turn, or was there before it.
+    if (!isHeld()) {
+      this.takeBack();
+      return undefined;
+    }
+    this.isRefused = false;
+    const fields = { waited_ms: monotonicMs() - this.since, live: atWork.length + 1, max_live: spec.max_live };
+    this.progress.note('turn', fields, { queue: null });
+    wakeBehind(root, spec, this.memory);
+    return turn;
+  }
+
+  private takeBack(): void {
+    removeFile(this.claim.paths.turn);
+    this.isRefused = false;
   }
 
   /** What must be new or changed is so against what is there when it begins, not when it was queued. */
@@ -152,40 +203,6 @@ class Queued {
       // What stands there now could not be asked for: it stays as the launcher found it.
       return {};
     }
-  }
-
-  /** True when there was somebody new to listen to. */
-  private async hear(ids: readonly string[]): Promise<boolean> {
-    for (const [id, close] of this.heard) {
-      if (ids.includes(id)) continue;
-      close?.();
-      this.heard.delete(id);
-    }
-    let isNew = false;
-    // Asked again as long as there is none: a worker that was just started has not made its own yet.
-    for (const id of ids) {
-      if (this.heard.get(id)) continue;
-      const onEnd = (): void => {
-        this.heard.get(id)?.();
-        this.heard.delete(id);
-        this.nap.ring('fifo');
-      };
-      const close = await watchFifo(jobPaths(this.claim.root, id).leaseFifo, onEnd);
-      this.heard.set(id, close);
-      isNew = isNew || close !== undefined;
-    }
-    return isNew;
-  }
-
-  /** The event once; the place whenever it changed. */
-  private tell(standing: Standing): void {
-    const note = noteOf(standing);
-    if (JSON.stringify(note) === JSON.stringify(this.note)) return;
-    const isFirst = this.note === null;
-    this.note = note;
-    const fields = { ...note, max_live: this.claim.spec.max_live };
-    if (isFirst) this.progress.note('queued', fields, { state: 'queued', queue: note });
-    else this.progress.change({ queue: note });
   }
 
   /** The sign of life; a request to go, and a folder that is gone. */
@@ -214,23 +231,10 @@ class Queued {
 
   private async end(): Promise<void> {
     if (this.why !== 'canceled') return;
-    const { progress, claim } = this;
-    progress.note('cancel_requested', { request: readCancel(claim.paths) ?? null }, { queue: null });
-    const tree = { step: 'none' as const, ended: [], survivors: [] };
-    const { concludeAsked } = await import('../jobs/conclude-asked.ts');
-    await concludeAsked(claim, { reason: 'canceled', exit: undefined, tree, reconciled: false }, null);
+    const { claim } = this;
+    const { endQueued } = await import('../jobs/end-queued.ts');
+    for (let isDone = false; !isDone && exists(claim.paths.folder); )
+      isDone = await endQueued(claim.root, claim.spec.id);
     wakeBehind(claim.root, claim.spec, this.memory);
   }
-}
-
-/** The one before it; as the first all that are at work. */
-function watchedOf({ ahead, atWork }: Standing): string[] {
-  const before = ahead.at(-1);
-  return before ? [before] : atWork.slice(0, queueHeard).map(({ id }) => id);
-}
-
-function noteOf({ ahead, atWork, place }: Standing): QueueNote {
-  const before = ahead.at(-1);
-  const behind = before ? [before] : atWork.slice(0, queueNamed).map(({ id }) => id);
-  return { place, live: atWork.length, behind };
 }
