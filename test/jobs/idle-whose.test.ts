@@ -13,6 +13,7 @@ import type { Spec } from '../../companion/src/core/job.ts';
 import { heardSeq, lastCollectedSeq, noteDelivered } from '../../companion/src/jobs/collected.ts';
 import { type IdleReport, judgeIdle } from '../../companion/src/jobs/idle.ts';
 import { inspect } from '../../companion/src/jobs/view.ts';
+import { sealOf } from '../../companion/src/jobs/waiter-seal.ts';
 import { monotonicMs } from '../../companion/src/platform/clock.ts';
 import { identityOf } from '../../companion/src/platform/identity.ts';
 import { jobPaths } from '../../companion/src/store/layout.ts';
@@ -54,7 +55,8 @@ function place(t: TestContext) {
     const terms = { kind: 'wait', mode: 'any', until, timeout_ms: 600_000, ends_mono_ms: monotonicMs() + 600_000 };
     const waiter = identityOf(child.pid as number);
     const note = { waiter, parent, ids, since: new Date().toISOString(), ...terms };
-    for (const id of ids) writeFileSync(join(jobPaths(root, id).waiters, `${child.pid}-1.json`), JSON.stringify(note));
+    const text = JSON.stringify({ ...note, seal: sealOf(note) });
+    for (const id of ids) writeFileSync(join(jobPaths(root, id).waiters, `${child.pid}-1.json`), text);
     return waiter;
   }
 

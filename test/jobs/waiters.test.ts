@@ -4,13 +4,16 @@
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { readWaiters, type WaitTerms, withRegistration } from '../../companion/src/jobs/waiters.ts';
+import { withRegistration } from '../../companion/src/jobs/registration.ts';
+import { sealOf } from '../../companion/src/jobs/waiter-seal.ts';
+import { lookAtWaiters, readWaiters, type WaitTerms } from '../../companion/src/jobs/waiters.ts';
 import { monotonicMs } from '../../companion/src/platform/clock.ts';
 import { identityOf, ownIdentity } from '../../companion/src/platform/identity.ts';
 import { readProcess } from '../../companion/src/platform/process-table.ts';
+import { ensureKey } from '../../companion/src/store/mac.ts';
 import { eventually } from '../helpers/eventually.ts';
 import type { Workspace } from '../helpers/workspace.ts';
 import { jobId, makeJob, makePlace } from '../store/job-record.ts';
@@ -40,21 +43,26 @@ function place(t: TestContext) {
   const { workspace, root } = makePlace(t);
   const paths = makeJob(root, {});
   mkdirSync(paths.waiters);
-  const put = (change: object, name = '5-5.json'): void =>
-    writeFileSync(
-      join(paths.waiters, name),
-      JSON.stringify({
-        ids: [jobId],
-        since: new Date().toISOString(),
-        kind: 'wait',
-        mode: 'any',
-        until: ['attention'],
-        timeout_ms: 60_000,
-        ends_mono_ms: monotonicMs() + 60_000,
-        ...change,
-      }),
-    );
-  return { workspace, root, paths, put, faults: () => readWaiters(root, jobId).map(({ fault }) => fault) };
+  ensureKey();
+  const write = (note: object, name = '5-5.json'): void =>
+    writeFileSync(join(paths.waiters, name), JSON.stringify(note));
+  const noteOf = (change: object): Record<string, unknown> => ({
+    ids: [jobId],
+    since: new Date().toISOString(),
+    kind: 'wait',
+    mode: 'any',
+    until: ['attention'],
+    timeout_ms: 60_000,
+    ends_mono_ms: monotonicMs() + 60_000,
+    ...change,
+  });
+  const put = (change: object, name?: string): void => {
+    const note = noteOf(change);
+    write({ ...note, seal: sealOf(note) }, name);
+  };
+  /** As whoever has no key would. */
+  const forge = (change: object): void => write(noteOf(change));
+  return { workspace, root, paths, put, forge, faults: () => readWaiters(root, jobId).map(({ fault }) => fault) };
 }
 
 test('a wait counts while it lives and runs; stopped and killed it does not, and goes on counting when it goes on', async (t) => {
@@ -105,6 +113,64 @@ test('a copy of another place, a link of another name, and a launch that waits a
   await new Promise((resolve) => child.stdout.once('data', resolve));
   put({ waiter: identityOf(child.pid as number) });
   assert.deepEqual(faults(), [null]);
+});
+
+test('a forged file counts for no more than the command line of its process says', async (t) => {
+  const { workspace, root, paths, put, forge, faults } = place(t);
+  const other = await stand(workspace, ['wait', 'run-loyw3v28-000000', '--timeout', '1h']);
+  put({ waiter: other.identity, ids: ['run-loyw3v28-000000'] });
+  const file = join(paths.waiters, '5-5.json');
+  const copy = JSON.parse(readFileSync(file, 'utf8'));
+  writeFileSync(file, JSON.stringify({ ...copy, ids: [jobId] }));
+  assert.deepEqual(faults(), ['stranger']);
+  forge({ waiter: (await stand(workspace, ['run', '--wait', '--', 'true'])).identity });
+  assert.deepEqual(faults(), ['stranger']);
+  const short = await stand(workspace, ['wait', jobId, '--owner', 'o2', '--timeout', '5s']);
+  forge({ waiter: short.identity, until: ['handback'], owner: 'o1', ends_mono_ms: monotonicMs() + 3_600_000 });
+  const [seen] = readWaiters(root, jobId);
+  assert.ok(seen?.leftMs && seen.leftMs <= 5000);
+  assert.deepEqual([seen.fault, seen.until, seen.owner], [null, [], 'o2']);
+});
+
+test('a copy of any name counts when it is sealed; a verb must be there', async (t) => {
+  const { workspace, put, forge, faults } = place(t);
+  const program = workspace.path('jc.cjs');
+  writeFileSync(program, 'setInterval(() => undefined, 1e6); console.log("here");\n');
+  for (const [verb, fault] of [
+    ['wait', null],
+    ['observe', 'stranger'],
+  ] as const) {
+    const child = spawn(process.execPath, [program, verb, jobId], { stdio: ['ignore', 'pipe', 'ignore'] });
+    workspace.defer(() => ended(child));
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    put({ waiter: identityOf(child.pid as number) });
+    assert.deepEqual(faults(), [fault]);
+    forge({ waiter: identityOf(child.pid as number) });
+    assert.deepEqual(faults(), ['stranger']);
+  }
+});
+
+test('of a flooded folder the newest are read, and the rest is counted', async (t) => {
+  const { workspace, root, paths, put } = place(t);
+  for (let n = 10; n < 1110; n += 1) {
+    const file = join(paths.waiters, `${n}-1.json`);
+    writeFileSync(file, '{}');
+    utimesSync(file, 1, 1);
+  }
+  const { identity } = await stand(workspace, ['wait', jobId]);
+  put({ waiter: identity }, '99999-9.json');
+  const seen = lookAtWaiters(root, jobId);
+  assert.deepEqual([seen.waiters.length, seen.cut, seen.closed], [1, 101, null]);
+});
+
+test('what cannot be recorded is said in one line, and waits all the same', async (t) => {
+  const { root, paths } = place(t);
+  rmSync(paths.waiters, { recursive: true });
+  writeFileSync(paths.waiters, '');
+  const told: string[] = [];
+  const answer = await withRegistration(root, [jobId], { ...terms, tell: (line) => told.push(line) }, async () => 7);
+  assert.deepEqual([answer, told.length, lookAtWaiters(root, jobId).closed], [7, 1, 'ENOTDIR']);
+  assert.match(told[0] ?? '', /^this wait is not recorded/);
 });
 
 test('a pid of another start, boot or namespace is not taken for the waiter', async (t) => {

@@ -1,8 +1,8 @@
 // Waiting for jobs: what is shown meanwhile, and to whom. What is told at the end is waited.ts.
 
+import { type Registering, withRegistration } from '../jobs/registration.ts';
 import { inspect, isEnded, type View } from '../jobs/view.ts';
 import { waitForJobs } from '../jobs/wait.ts';
-import { type WaitTerms, withRegistration } from '../jobs/waiters.ts';
 import type { StateRoot } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
 import { withFarewell } from './farewell.ts';
@@ -29,14 +29,14 @@ export async function waitAndTell(
     });
   const again = (): string => waitAgain(root, ids, options);
   const waited = await withFarewell(context, ids, again, () =>
-    withRegistration(root.folder, ids, termsOf(options), wait),
+    withRegistration(root.folder, ids, { ...termsOf(options), tell: context.tell }, wait),
   );
   if (options.heartbeatMs === null) context.live?.('');
   return tellWaited(context, root, waited, options);
 }
 
-function termsOf({ mode, until = [], timeoutMs }: Collecting): WaitTerms {
-  return { kind: 'wait', mode, until, timeoutMs };
+function termsOf({ mode, until = [], timeoutMs, owner }: Collecting): Registering {
+  return { kind: 'wait', mode, until, timeoutMs, owner };
 }
 
 /** A wait that sleeps on the worker's FIFO has last looked when it fell asleep. */

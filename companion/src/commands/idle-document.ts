@@ -22,6 +22,7 @@ export function idleDocument(report: IdleReport, owner: string | null, root: Sta
     safe: report.isSafe,
     reason: answerOf(report, owner),
     next: report.next,
+    others: report.others,
     orphans: report.orphans,
     below: report.below,
   };
@@ -98,7 +99,7 @@ function whoIs(view: View, owner: string | null): Row {
 }
 
 /** `delivery`: who would be woken; `not_counted`: who only says so, and why it does not count. Of each the first few. */
-function deliveryRow({ waiters, idle, notifier, notifierFault, unread }: Deliveries): Row {
+function deliveryRow({ waiters, idle, notifier, notifierFault, unread, cut, closed }: Deliveries): Row {
   const not = idle
     .slice(0, 5)
     .map((one) => ({ by: one.kind, pid: one.identity.pid, why: one.fault, reason: faultOf(one) }));
@@ -108,6 +109,10 @@ function deliveryRow({ waiters, idle, notifier, notifierFault, unread }: Deliver
       ...not,
       ...(notifierFault === null ? [] : [{ by: 'notifier', pid: null, why: 'notifier', reason: notifierFault }]),
       ...(unread === null ? [] : [{ by: null, pid: null, why: 'unread', reason: short(unread) }]),
+      ...(closed === null
+        ? []
+        : [{ by: null, pid: null, why: 'closed', reason: `waits cannot be recorded here (${closed})` }]),
+      ...(cut === 0 ? [] : [{ by: null, pid: null, why: 'cut', reason: `${cut} more files were not read` }]),
     ],
   };
 }

@@ -29,6 +29,7 @@ export function idlePage(report: IdleReport, owner: string | null, option: reado
   const head = [...wrap(answerOf(report, owner), 80), `now ${isoNow()}`];
   if (owner === null && [...jobs, ...timers].some((one) => one.owner !== null))
     head.push("these are everybody's jobs; for those of one owner: idle-check --owner NAME");
+  if (report.others !== null) head.push(...wrap(report.others, 80));
   if (report.next !== null)
     head.push('one command for all of it (to be left running in the background):', `  ${report.next}`);
   const foot = belowLines(report.below);

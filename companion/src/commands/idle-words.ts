@@ -9,18 +9,23 @@ const faultWords: Record<WaiterFault, string> = {
   dead: 'it was killed',
   stopped: 'it is stopped (SIGSTOP, Ctrl-Z?): nothing wakes it',
   unseen: 'it is in another pid namespace and cannot be seen from here',
-  stranger: 'the process of that pid is no wait',
+  stranger: 'the process of that pid is no wait for this job',
+  other_owner: 'it is of another owner',
   over: 'its patience is over',
 };
 
-export function faultOf({ fault }: Waiter): string {
+export function faultOf({ fault, owner }: Waiter): string {
+  if (fault === 'other_owner')
+    return `of owner ${excerpt(plainText(owner ?? '-').replace(/\s+/g, ' '), 60)}: it wakes that one`;
   return fault === null ? 'it counts' : faultWords[fault];
 }
 
 /** `wait 4711 (--any of 2 jobs)`. */
 export function waiterWords({ kind, identity, ids, mode }: Waiter): string {
   const name = kind === 'foreground' ? `watch --foreground ${identity.pid}` : `wait ${identity.pid}`;
-  return ids.length > 1 ? `${name} (--${mode} of ${ids.length} jobs)` : name;
+  if (ids.length < 2) return name;
+  const late = mode === 'all' ? ': wakes when the last has ended' : '';
+  return `${name} (--${mode} of ${ids.length} jobs${late})`;
 }
 
 export function deliveryWords(deliveries: Deliveries): string {
@@ -30,10 +35,12 @@ export function deliveryWords(deliveries: Deliveries): string {
   return held.length > 0 ? few(held) : ['none', ...whyNone(deliveries)].join('; ');
 }
 
-function whyNone({ idle, notifierFault, unread }: Deliveries): string[] {
+function whyNone({ idle, notifierFault, unread, cut, closed }: Deliveries): string[] {
   const why = idle.map((one) => `${waiterWords(one)}: ${faultOf(one)}`);
   if (notifierFault !== null) why.push(`notifier: ${notifierFault}`);
   if (unread !== null) why.push(`its waiters cannot be read: ${excerpt(plainText(unread), 200)}`);
+  if (cut > 0) why.unshift(`${cut} more files of waiters were not read`);
+  if (closed !== null) why.unshift(`waits cannot be recorded here (${closed})`);
   return why.length > 0 ? [few(why)] : [];
 }
 

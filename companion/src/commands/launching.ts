@@ -81,6 +81,7 @@ export async function tellLaunched(
       timeoutMs,
       heartbeatMs: null,
       isJson: input.has('json'),
+      owner: input.text('owner') ?? null,
       told,
     });
   }

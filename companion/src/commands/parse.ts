@@ -110,6 +110,12 @@ export function parseCommand(command: Parsable, args: readonly string[]): Parsed
     const earlier = values.get(token.name) ?? [];
     if (earlier.length > 0 && row.kind !== 'list')
       throw usageError(`cannot take --${token.name} twice`, helpOf(command));
+    // An unset variable of a shell would ask for nobody's jobs.
+    if (token.name === 'owner' && token.value?.trim() === '')
+      throw usageError(
+        'cannot take an empty --owner: give a name (is the variable set?), or leave it out',
+        helpOf(command),
+      );
     checkChoice(token.name, row, token.value);
     values.set(token.name, [...earlier, token.value ?? 'true']);
   }

@@ -64,9 +64,18 @@ export const status: Command = {
       choice.isMine = (spec) => whose(spec) !== 'other';
     }
     const views = isThere ? await listViews(root.folder, { ...choice, recent: recentOf(input) }) : [];
-    return { code: exitCodes.done, ...(await shown(context, root, input, { views, choice })) };
+    const reply = { code: exitCodes.done, ...(await shown(context, root, input, { views, choice })) };
+    const others = isThere && !input.has('markdown') ? await othersOf(root, choice, views) : null;
+    return others === null || reply.out === undefined ? reply : { ...reply, out: `${reply.out}${others}\n` };
   },
 };
+
+/** The name may be misspelt. */
+async function othersOf(root: StateRoot, { owner }: Choice, views: readonly View[]): Promise<string | null> {
+  const { isEnded } = await import('../jobs/view.ts');
+  if (owner === null || views.some(({ state }) => !isEnded(state))) return null;
+  return (await import('../jobs/others-live.ts')).othersLive(root.folder, owner);
+}
 
 /** What cannot be meant together. */
 function checkWords(input: Parsed): void {

@@ -23,6 +23,8 @@ export interface Collecting extends Asked {
   timeoutMs: number;
   heartbeatMs: number | null;
   isJson: boolean;
+  /** Whose wait it is; else JOB_OWNER says so. */
+  owner?: string | null;
   /** Notes that the caller has heard in this very call: not told again. */
   told?: readonly string[];
 }

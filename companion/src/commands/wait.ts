@@ -78,6 +78,7 @@ export const wait: Command = {
       timeoutAsked: input.duration('timeout'),
       heartbeatMs: input.duration('heartbeat') ?? null,
       isJson: input.has('json'),
+      owner,
       isEndAsked: input.has('until'),
     });
   },

@@ -4,6 +4,7 @@ import { formatAge, formatDuration } from '../core/duration.ts';
 import { wakePage as page } from '../core/limits.ts';
 import { nextCommand, nextCommands } from '../jobs/next-commands.ts';
 import type { OnWake } from '../jobs/on-wake.ts';
+import { othersLive } from '../jobs/others-live.ts';
 import { cutToWidth } from '../output/width.ts';
 import { rowsOf as rows, wrap } from '../output/wrap.ts';
 import { isoOf, localOf } from '../platform/clock.ts';
@@ -12,7 +13,9 @@ import { questionLines } from './wake-questions.ts';
 import { concernWords, firedWords, line, nextOfFired, standingWords, subjectWords } from './wake-words.ts';
 
 export function wakePage(seen: OnWake, root: StateRoot): string {
-  const clock = [...clockLines(seen, root), ...restartLines(seen)];
+  const others = seen.outstanding.length === 0 ? othersLive(root.folder, seen.owner) : null;
+  const told = others === null ? [] : wrap(others, page.columns);
+  const clock = [...clockLines(seen, root), ...restartLines(seen), ...told];
   const least = rowsOf(clock) + rowsOf(footOf(seen, root, { fired: 0, open: 0, named: 0 })) + headings + 2;
   const questions = questionLines(seen.questions, Math.floor((page.rows - least) / 2));
   const head = [...clock, ...questions];

@@ -4,9 +4,9 @@ import { type ExitCode, exitCodeOf, exitCodes } from '../core/exit-codes.ts';
 import { cancelJob } from '../jobs/cancel.ts';
 import { noteCollected } from '../jobs/collected.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
+import { withRegistration } from '../jobs/registration.ts';
 import { inspect, isEnded, type View } from '../jobs/view.ts';
 import { waitForJobs } from '../jobs/wait.ts';
-import { withRegistration } from '../jobs/waiters.ts';
 import { lineOfEvent, terminalLine } from '../jobs/watch-lines.ts';
 import { variables } from '../platform/env.ts';
 import { onInterrupt } from '../platform/interrupt.ts';
@@ -35,7 +35,7 @@ export async function follow(context: Context, root: StateRoot, id: string): Pro
       after = event.seq;
     }
   };
-  const ended = untilEnd(context, root, id, paths.events, () => {
+  const ended = untilEnd(context, root, { id, owner: spec?.owner ?? null }, paths.events, () => {
     drain();
     return isHeard;
   });
@@ -56,7 +56,7 @@ export async function follow(context: Context, root: StateRoot, id: string): Pro
 function untilEnd(
   context: Context,
   root: StateRoot,
-  id: string,
+  { id, owner }: { id: string; owner: string | null },
   events: string,
   tell: () => boolean,
 ): Promise<View | undefined> {
@@ -64,7 +64,7 @@ function untilEnd(
   return withRegistration(
     root.folder,
     [id],
-    { kind: 'foreground', mode: 'all', until: [], timeoutMs: patience },
+    { kind: 'foreground', mode: 'all', until: [], timeoutMs: patience, owner, tell: context.tell },
     () =>
       new Promise<View | undefined>((resolve, reject) => {
         let unwatch = (): void => undefined;

@@ -153,6 +153,8 @@ export const handbackLook = { stillMs: 0.9 * second, wholeMs: 5 * second } as co
 export const backstopMs = 31 * day;
 /** Files that are read of one folder of waiters. */
 export const waiterFiles = 1000;
+/** A wait that could not be recorded tries again so often. */
+export const waiterRetryMs = minute;
 /** `reconcile`: finished jobs that it looks into; its page and its document. */
 export const wakeJobs = 200;
 export const wakePage = { rows: 40, columns: 80, named: 5, ids: 8 } as const;

@@ -1,9 +1,11 @@
 // How the end of one live job would start a turn of its caller: by a wait that would really be woken, or by a notifier whose worker is there to
 // run it. That a file says so is not enough for either.
+import { findProgram } from '../platform/which.ts';
 import { findStopped, type MonitorCause, monitorAttention } from './health-seen.ts';
 import { isOurs } from './may-act.ts';
 import { type Condition, conditionOf, type View } from './view.ts';
-import { readWaiters, type Waiter } from './waiters.ts';
+import { lookAtWaiters, type Waiter, type WaitersSeen } from './waiters.ts';
+import { whoseJobs } from './whose.ts';
 
 export interface Deliveries {
   /** Those that would be woken. */
@@ -16,15 +18,20 @@ export interface Deliveries {
   notifierFault: string | null;
   /** The waiters could not be read: then there are none. */
   unread: string | null;
+  /** Files of waiters that were not read; why none could be written from here. */
+  cut: number;
+  closed: string | null;
 }
 
 export async function deliveriesOf(view: View): Promise<Deliveries> {
-  let [all, unread]: [Waiter[], string | null] = [[], null];
+  let seen: WaitersSeen = { waiters: [], cut: 0, closed: null };
+  let unread: string | null = null;
   try {
-    all = readWaiters(view.root, view.id);
+    seen = waitersOf(view);
   } catch (error) {
     unread = error instanceof Error ? error.message : String(error);
   }
+  const all = seen.waiters;
   const notifierFault = view.spec?.notify ? await faultOfNotifier(view) : null;
   const worker = view.worker?.worker ?? view.launch?.worker;
   return {
@@ -33,7 +40,20 @@ export async function deliveriesOf(view: View): Promise<Deliveries> {
     notifier: view.spec?.notify && notifierFault === null && worker ? { pid: worker.pid } : null,
     notifierFault,
     unread,
+    cut: seen.cut,
+    closed: seen.closed,
   };
+}
+
+/** A wait of another owner wakes that one, unless the job came from a job of his. Throws where nobody may look. */
+export function waitersOf({ root, id, spec }: View): WaitersSeen {
+  const seen = lookAtWaiters(root, id);
+  const isForeign = ({ owner }: Waiter): boolean =>
+    owner !== null && spec !== null && spec.owner !== owner && whoseJobs(root, owner)(spec) === 'other';
+  const waiters = seen.waiters.map((one) =>
+    one.fault === null && isForeign(one) ? { ...one, fault: 'other_owner' as const } : one,
+  );
+  return { ...seen, waiters };
 }
 
 async function faultOfNotifier(view: View): Promise<string | null> {
@@ -41,7 +61,9 @@ async function faultOfNotifier(view: View): Promise<string | null> {
   if (view.seen.worker !== 'alive') return 'its worker is gone';
   if (findStopped(view)?.cause === 'worker_stopped') return 'its worker is stopped';
   // A changed spec could name another program; the worker goes by the one that it was started with.
-  return (await isOurs(view)) ? null : 'its record is not the one that was written at launch';
+  if (!(await isOurs(view))) return 'its record is not the one that was written at launch';
+  const [program = ''] = view.spec?.notify ?? [];
+  return findProgram(program, view.spec?.cwd ?? '/') ? null : `its program cannot be started any more: ${program}`;
 }
 
 export interface JobTrouble {

@@ -4,6 +4,7 @@
 import { formatDuration } from '../core/duration.ts';
 import { idleGraceMs, idleWaitMs } from '../core/limits.ts';
 import { monotonicMs, nowMs } from '../platform/clock.ts';
+import { variables } from '../platform/env.ts';
 import { boundOf } from './bound.ts';
 import { heardSeq } from './collected.ts';
 import { mendedByWait } from './deliveries.ts';
@@ -11,6 +12,7 @@ import { pastExpectation } from './expectation.ts';
 import { continueCommand } from './health-seen.ts';
 import { dueOf, type IdleSeen, type LiveJob, lookForIdle } from './idle-seen.ts';
 import { nextCommand, nextCommands } from './next-commands.ts';
+import { othersLive } from './others-live.ts';
 import type { Waiter } from './waiters.ts';
 
 /** `handback`: its end would be heard, and what it asks before that would not. */
@@ -50,13 +52,17 @@ export interface IdleReport extends Pick<IdleSeen, 'uncollected' | 'isMore' | 'b
   timers: JudgedTimer[];
   /** Waits on which something rests, and whoever started them is gone. */
   orphans: number;
+  /** Nothing is live, and of others something is: the name may be misspelt. */
+  others: string | null;
   /** One command for everything that a wait can arm, when that is more than one job. */
   next: string | null;
 }
 
 /** `owner` null: everybody's. `option` makes the commands find the state folder. */
 export async function judgeIdle(root: string, owner: string | null, option: readonly string[]): Promise<IdleReport> {
-  return judgeSeen(await lookForIdle(root, owner), owner, option);
+  const report = judgeSeen(await lookForIdle(root, owner), owner, option);
+  const isQuiet = report.jobs.length + report.timers.length + report.below === 0;
+  return { ...report, others: isQuiet ? othersLive(root, owner) : null };
 }
 
 export function judgeSeen(seen: IdleSeen, owner: string | null, option: readonly string[]): IdleReport {
@@ -70,6 +76,7 @@ export function judgeSeen(seen: IdleSeen, owner: string | null, option: readonly
   return {
     isSafe: unreadable.length === 0 && !jobs.some(isFaulty) && !timers.some(({ isFault }) => isFault),
     ...{ jobs, timers, uncollected, isMore, below, unreadable },
+    others: null,
     orphans: orphansOf([...seen.jobs, ...seen.timers]),
     next: commandForAll(jobs, timers, owner, option),
   };
@@ -147,7 +154,9 @@ function judgeTimer(
   const { view } = timer;
   const isHeld = isDelivered(timer);
   const isFault = !isKept || (isAlone && !isHeld);
-  const armed = isHeld ? null : nextCommand(option, 'wait', view.id, '--timeout', patienceFor(timer));
+  const armed = isHeld
+    ? null
+    : nextCommand(option, 'wait', view.id, ...ownerWords(timer), '--timeout', patienceFor(timer));
   return {
     ...timer,
     isDelivered: isHeld,
@@ -164,12 +173,20 @@ function commandsFor(
 ): Pick<JudgedJob, 'next' | 'mend'> {
   const { view, deliveries, trouble } = job;
   const isOpen = isForWait(missing);
-  const next = isOpen ? nextCommand(option, 'wait', view.id, ...causesFor([job]), '--timeout', patienceFor(job)) : null;
+  const next = isOpen
+    ? nextCommand(option, 'wait', view.id, ...ownerWords(job), ...causesFor([job]), '--timeout', patienceFor(job))
+    : null;
   // A wait takes a lost worker's place, or publishes the end.
   const isMended =
     isOpen && deliveries.waiters.length === 0 && trouble !== null && mendedByWait.includes(trouble.cause);
   if (!missing.includes('attention') || isMended) return { next, mend: null };
   return { next, mend: continueCommand(view) ?? nextCommands.doctor(view.id, option) };
+}
+
+/** Where JOB_OWNER names another one, the wait has to say whose it is. */
+function ownerWords({ window }: LiveJob): string[] {
+  const said = variables.owner();
+  return said === undefined || window === null || said === window ? [] : ['--owner', window];
 }
 
 /** Is it something that a wait arms? */
@@ -219,6 +236,9 @@ function commandForAll(
     ...timers.filter(({ isFault, isExtra }) => isFault && !isExtra),
   ];
   if (open.length < 2) return null;
-  const which = open.length <= mostIds ? open.map(({ view }) => view.id) : owner === null ? [] : ['--owner', owner];
+  const ids = open.length <= mostIds ? open.map(({ view }) => view.id) : [];
+  const [first] = open;
+  const whose = owner === null || !first ? [] : ids.length > 0 ? ownerWords(first) : ['--owner', owner];
+  const which = [...ids, ...whose];
   return nextCommand(option, 'wait', ...which, '--any', ...causesFor(open), '--timeout', patienceFor(...open));
 }

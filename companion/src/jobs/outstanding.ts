@@ -4,13 +4,13 @@ import { lateShare, wakePage } from '../core/limits.ts';
 import { ageOf, instantOf } from '../core/recorded-time.ts';
 import { monotonicMs, nowMs } from '../platform/clock.ts';
 import { boundOf } from './bound.ts';
+import { waitersOf } from './deliveries.ts';
 import { pastExpectation } from './expectation.ts';
 import { findStopped, type HealthSeen, healthOf } from './health-seen.ts';
 import { isIdleTimer } from './late-wakes.ts';
 import { nextCommand, nextCommands } from './next-commands.ts';
 import { type QueueSeen, queueSeen } from './parts-seen.ts';
 import { type Condition, conditionOf, isEnded, type View } from './view.ts';
-import { readWaiters } from './waiters.ts';
 
 export interface Outstanding {
   view: View;
@@ -66,9 +66,9 @@ export function outstanding(view: View, known: Partial<Known>, option: readonly 
 }
 
 /** A folder that cannot be looked at holds nobody. */
-function isHeld({ root, id }: View): boolean {
+function isHeld(view: View): boolean {
   try {
-    return readWaiters(root, id).some((one) => one.fault === null);
+    return waitersOf(view).waiters.some((one) => one.fault === null);
   } catch {
     return false;
   }

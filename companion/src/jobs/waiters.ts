@@ -1,17 +1,18 @@
 // waiters/: who waits for a job - one file for each, with identity, what wakes it and how long it stays - and which of them would really
 // be woken. A file proves nothing: a waiter counts while its process lives, is not stopped, is such a call by its own command line and has
-// not come to its end. Best effort: a wait that cannot register waits all the same.
+// not come to its end; and what it waits for is sealed (waiter-seal.ts), or stands in that command line.
 import path from 'node:path';
 import type { Identity } from '../core/job.ts';
 import { backstopMs, waiterFiles } from '../core/limits.ts';
 import { instantOf } from '../core/recorded-time.ts';
 import type { Wanted } from '../core/wakes.ts';
-import { isoNow, isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
-import { readJson, removeFile, writeJson } from '../platform/files.ts';
-import { factsOf, listNames } from '../platform/folders.ts';
-import { isIdentity, isStopped, isTakenOver, livenessOf, ownIdentity, parentIdentity } from '../platform/identity.ts';
+import { isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
+import { readJson } from '../platform/files.ts';
+import { factsOf, listNames, writeFault } from '../platform/folders.ts';
+import { isIdentity, isStopped, isTakenOver, livenessOf } from '../platform/identity.ts';
 import { jobPaths } from '../store/layout.ts';
-import { isWaitingCall, type WaiterKind } from './waiter-call.ts';
+import { type CallSeen, isWaitingCall, readCall, type WaiterKind } from './waiter-call.ts';
+import { isSealed } from './waiter-seal.ts';
 
 export type { WaiterKind };
 
@@ -23,12 +24,15 @@ export interface WaitTerms {
   timeoutMs: number;
 }
 
-/** Why a waiter is no delivery. `unseen`: it is in another pid namespace. `stranger`: the process that it names is no wait. */
-export type WaiterFault = 'dead' | 'stopped' | 'unseen' | 'stranger' | 'over';
+/** Why a waiter is no delivery. `unseen`: it is in another pid namespace. `stranger`: the process that it names is no wait for this job.
+ * `other_owner`: it wakes somebody else. */
+export type WaiterFault = 'dead' | 'stopped' | 'unseen' | 'stranger' | 'over' | 'other_owner';
 
 export interface Waiter extends WaitTerms {
   identity: Identity;
   ids: readonly string[];
+  /** Whose wait it is; null: nobody said. */
+  owner: string | null;
   since: string;
   /** How long it will still stay, in ms; null: until the end of what it waits for (or so long that it is no backstop). */
   leftMs: number | null;
@@ -39,100 +43,61 @@ export interface Waiter extends WaitTerms {
   isOrphan: boolean;
 }
 
-/** Register for the time that `fn` runs. */
-export async function withRegistration<T>(
-  root: string,
-  ids: readonly string[],
-  terms: WaitTerms,
-  fn: () => Promise<T>,
-): Promise<T> {
-  const note = noteOf(ids, terms);
-  const { pid, start_token } = note.waiter;
-  const files: string[] = [];
-  for (const id of ids) {
-    const folder = jobPaths(root, id).waiters;
-    const file = path.join(folder, `${pid}-${start_token.replace(/\W/g, '')}.json`);
-    try {
-      // Nothing is written through a link.
-      if (factsOf(folder)?.kind !== 'folder') continue;
-      removeDead(folder);
-      writeJson(file, note, { sync: false });
-      files.push(file);
-    } catch {
-      // The folder is not ours to write from here: we wait all the same.
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        removeFile(file);
-      } catch {
-        // As above.
-      }
-    }
-  }
-}
-
-function noteOf(ids: readonly string[], { kind, mode, until, timeoutMs }: WaitTerms) {
-  const hasEnd = timeoutMs <= backstopMs;
-  return {
-    waiter: ownIdentity(),
-    parent: parentIdentity() ?? null,
-    kind,
-    ids,
-    mode,
-    until,
-    since: isoNow(),
-    timeout_ms: timeoutMs,
-    ends_at: hasEnd ? isoOf(nowMs() + timeoutMs) : null,
-    // The clock that the patience itself goes by: it stands still while the machine sleeps.
-    ends_mono_ms: hasEnd ? monotonicMs() + timeoutMs : null,
-  };
-}
-
-/** What killed waiters left. */
-function removeDead(folder: string): void {
-  for (const name of namesIn(folder)) {
-    const read = readJson(path.join(folder, name));
-    if (read.kind !== 'ok' || !isIdentity(read.value.waiter) || livenessOf(read.value.waiter) !== 'dead') continue;
-    removeFile(path.join(folder, name));
-  }
-}
-
 /** Everybody who says that it waits for this job; without a `fault`: who would be woken. Throws where nobody may look. */
 export function readWaiters(root: string, id: string): Waiter[] {
+  return lookAtWaiters(root, id).waiters;
+}
+
+export interface WaitersSeen {
+  waiters: Waiter[];
+  /** Files that were not read because there are too many. */
+  cut: number;
+  /** Why a wait could not register from here; null when it could. */
+  closed: string | null;
+}
+
+export function lookAtWaiters(root: string, id: string): WaitersSeen {
   const folder = jobPaths(root, id).waiters;
   // A folder of somebody else's in its place says nothing of this job.
-  if (factsOf(folder)?.kind !== 'folder') return [];
-  return namesIn(folder).flatMap((name) => {
+  const kind = factsOf(folder)?.kind;
+  if (kind !== 'folder') return { waiters: [], cut: 0, closed: kind === undefined ? 'ENOENT' : 'ENOTDIR' };
+  const { names, cut } = namesIn(folder);
+  const waiters = names.flatMap((name) => {
     const read = readJson(path.join(folder, name));
     return read.kind === 'ok' ? (waiterOf(read.value, id) ?? []) : [];
   });
+  return { waiters, cut, closed: writeFault(folder) ?? null };
 }
 
 function waiterOf(value: Record<string, unknown>, id: string): Waiter | undefined {
-  const { waiter, parent, kind, ids, mode, until, since, timeout_ms, ends_at, ends_mono_ms } = value;
+  const { waiter, parent, owner, ids, mode, until, since, timeout_ms, ends_at, ends_mono_ms } = value;
   if (!isIdentity(waiter) || !isTexts(ids) || !ids.includes(id) || instantOf(since) === null) return undefined;
   const timeoutMs = typeof timeout_ms === 'number' ? timeout_ms : Number.MAX_SAFE_INTEGER;
   const endsAt = instantOf(ends_at) ?? (timeoutMs <= backstopMs ? (instantOf(since) ?? 0) + timeoutMs : null);
-  const leftMs =
+  const kind = value.kind === 'foreground' ? 'foreground' : 'wait';
+  // The command line is read before its identity is compared: then it was that process's.
+  const isTrusted = isSealed(value);
+  const call = isTrusted ? undefined : readCall(waiter.pid, kind, id);
+  const isCall = isTrusted ? isWaitingCall(waiter.pid, kind) : call !== undefined;
+  const written =
     typeof ends_mono_ms === 'number' ? ends_mono_ms - monotonicMs() : endsAt === null ? null : endsAt - nowMs();
+  const leftMs = call ? leastOf(written, call) : written;
+  const causes = isTexts(until) ? until : [];
   const terms: WaitTerms = {
-    kind: kind === 'foreground' ? 'foreground' : 'wait',
+    kind,
     mode: mode === 'any' ? 'any' : 'all',
-    until: (isTexts(until) ? until : []) as Wanted[],
+    until: (call ? causes.filter((one) => call.until.includes(one)) : causes) as Wanted[],
     timeoutMs,
   };
   return {
     ...terms,
     identity: waiter,
     ids,
+    owner: call ? call.owner : typeof owner === 'string' ? owner : null,
     since: since as string,
     leftMs: leftMs === null ? null : Math.max(0, leftMs),
     endsAt: endsAt === null ? null : isoOf(endsAt),
-    fault: faultOf(waiter, terms.kind, leftMs),
+    fault: faultOf(waiter, isCall, leftMs),
     isOrphan: isAlone(waiter, parent),
   };
 }
@@ -142,9 +107,12 @@ function isAlone(waiter: Identity, parent: unknown): boolean {
   return livenessOf(waiter) === 'alive' && isTakenOver(waiter);
 }
 
-function faultOf(waiter: Identity, kind: WaiterKind, leftMs: number | null): WaiterFault | null {
-  // Read before its identity is compared: then it was that process's.
-  const isCall = isWaitingCall(waiter.pid, kind);
+/** Never longer than the call itself would stay. */
+function leastOf(leftMs: number | null, { timeoutMs }: CallSeen): number | null {
+  return leftMs === null || timeoutMs > backstopMs ? null : Math.min(leftMs, timeoutMs);
+}
+
+function faultOf(waiter: Identity, isCall: boolean, leftMs: number | null): WaiterFault | null {
   const liveness = livenessOf(waiter);
   if (liveness === 'unknown') return 'unseen';
   if (liveness === 'dead') return 'dead';
@@ -162,11 +130,17 @@ export function isAwaited(root: string, id: string): boolean {
   });
 }
 
-/** Registrations; what else lies there (what was delivered) is none. The newest names are as good as any when somebody floods the folder. */
-function namesIn(folder: string): string[] {
-  return listNames(folder)
-    .filter((name) => /^\d+-\w+\.json$/.test(name))
-    .slice(0, waiterFiles);
+/** Registrations; what else lies there (what was delivered) is none. When somebody floods the folder the newest of our own are read. */
+export function namesIn(folder: string): { names: string[]; cut: number } {
+  const names = listNames(folder).filter((name) => /^\d+-\w+\.json$/.test(name));
+  if (names.length <= waiterFiles) return { names, cut: 0 };
+  const own = names.flatMap((name) => {
+    const facts = factsOf(path.join(folder, name));
+    return facts?.kind === 'file' && facts.uid === process.getuid?.() ? [{ name, at: facts.modifiedMs }] : [];
+  });
+  own.sort((a, b) => b.at - a.at);
+  const kept = own.slice(0, waiterFiles).map(({ name }) => name);
+  return { names: kept, cut: names.length - kept.length };
 }
 
 function isTexts(value: unknown): value is string[] {
