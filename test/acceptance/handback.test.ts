@@ -75,7 +75,7 @@ test('S2.79: 20 files, one renamed into place, one not whole: each valid one wak
   release();
   const reply = await run(workspace, ['wait', job.id]);
   assert.deepEqual([reply.code, reply.stdout], [0, 'answer\n'], reply.stderr);
-  assert.match(reply.stderr, /hand-back: 20 files in \S+, newest 19-step\.md/);
+  assert.match(reply.stderr, /hand-back: 20 files in \S+, last told 19-step\.md/);
   assert.deepEqual(told(job), names);
   const seqs = job.events().map((event) => event.seq);
   assert.deepEqual(seqs, [...new Set(seqs)]);
@@ -89,7 +89,7 @@ test('S2.83: a hand-back file ends nothing, also one that says complete; FROZEN 
   await wakes(job, 1);
   await eventually('the marker to be seen', () => job.state().handback?.frozen === true);
   const page = await run(workspace, ['status', job.id]);
-  assert.match(page.stdout, /^hand-back: +1 file in \S+, newest 01-complete\.md \(frozen\)$/m);
+  assert.match(page.stdout, /^hand-back: +1 file in \S+, last told 01-complete\.md \(frozen\)$/m);
   const seen = parseReply<Record<string, unknown>>(await run(workspace, ['observe', job.id]));
   assert.equal(seen.state, 'running');
   assert.deepEqual(
@@ -179,7 +179,7 @@ test('what lies there already wakes nobody', async (t) => {
   writeFileSync(join(dir, '01-old.md'), 'old');
   staff.act('echo new >"$JOB_HANDBACK/02-new.md"; echo done');
   const reply = await staff.staff('staffer', ['--prompt', 'x', '--handback', dir]);
-  assert.match(reply.stderr, /hand-back: 1 file in \S+, newest 02-new\.md/);
+  assert.match(reply.stderr, /hand-back: 1 file in \S+, last told 02-new\.md/);
 });
 
 test('a folder that vanishes, or becomes a link, is a warning and no more', async (t) => {
@@ -244,7 +244,7 @@ test('a restart hands back in the same folder unless told otherwise, with what i
   staff.act('echo b >"$JOB_HANDBACK/02-b.md"; echo "$JOB_HANDBACK"');
   const again = await run(workspace, ['restart', id, '--wait']);
   assert.equal(again.stdout, `${dir}\n`, again.stderr);
-  assert.match(again.stderr, /hand-back: 1 file in \S+, newest 02-b\.md/);
+  assert.match(again.stderr, /hand-back: 1 file in \S+, last told 02-b\.md/);
   staff.act('echo "none: $JOB_HANDBACK"');
   assert.equal((await run(workspace, ['restart', id, '--handback', 'none', '--wait'])).stdout, 'none: \n');
   const refused = await run(workspace, ['run', '--wait', '--', 'true']);
@@ -285,4 +285,78 @@ test('a forged event wakes, and names no path that is not in the folder', async 
   assert.equal(reply.code, 2);
   assert.doesNotMatch(reply.stderr, /etc/);
   assert.match(reply.stderr, new RegExp(`an answer goes into: ${dir}/01-answer-x\\.md`));
+});
+
+test('the same question of the next agent wakes, though its words lay there before', async (t) => {
+  const { workspace, dir, staff, release, start, wakes, told } = makeDesk(t);
+  mkdirSync(dir, { mode: 0o700 });
+  writeFileSync(join(dir, '01-q.md'), 'which?');
+  const job = await start();
+  const place = () => {
+    writeFileSync(join(dir, '.q'), 'which?');
+    renameSync(join(dir, '.q'), join(dir, '01-q.md'));
+  };
+  place();
+  const { seq } = await wakes(job, 1);
+  place();
+  assert.deepEqual(
+    (await wakes(job, 1, seq)).seen.map(({ name, changed }) => [name, changed]),
+    [['01-q.md', true]],
+  );
+  release();
+  const reply = await run(workspace, ['wait', job.id]);
+  assert.match(reply.stderr, /hand-back: 1 file in \S+, last told 01-q\.md/);
+  assert.equal(job.state().handback?.told, 1);
+  staff.act('printf "which?" >"$JOB_HANDBACK/.q"; mv "$JOB_HANDBACK/.q" "$JOB_HANDBACK/01-q.md"; echo done');
+  const again = await run(workspace, ['restart', job.id, '--wait']);
+  assert.match(again.stderr, /hand-back: 1 file in \S+, last told 01-q\.md/);
+  assert.deepEqual(told(job), ['01-q.md', '01-q.md']);
+});
+
+test('a name too many is an event that wakes, also a wait for hand-backs', async (t) => {
+  const { workspace, release, start, write } = makeDesk(t);
+  const job = await start();
+  for (let n = 0; n <= 100; n += 1) write(`50-${String(n).padStart(3, '0')}.md`, 'x');
+  await eventually('the event', () => job.events('handback_many').length === 1, { limitMs: 20_000 });
+  const seq = String(job.events('handback').at(-1)?.seq);
+  for (const cause of ['attention', 'handback']) {
+    const woken = await run(workspace, ['wait', job.id, '--until', cause, '--after-seq', seq, '--timeout', '60s']);
+    assert.equal(woken.code, 2);
+    assert.match(woken.stderr, /^reason: more than 100 files were handed back/m);
+  }
+  release();
+  const reply = await run(workspace, ['wait', job.id]);
+  assert.match(reply.stderr, /^warning: more than 100 files were handed back/m);
+  assert.equal(job.events('handback_many').length, 1);
+});
+
+test('the record of the end counts what was told last, and a folder that came back is no warning any more', async (t) => {
+  const { workspace, dir, staff, release, start, write } = makeDesk(t);
+  const job = await start();
+  renameSync(dir, `${dir}-aside`);
+  await eventually('the warning', () => job.state().warnings.some(({ code }) => code === 'handback_unseen'), {
+    limitMs: 20_000,
+  });
+  renameSync(`${dir}-aside`, dir);
+  write('01-a.md', 'a');
+  release();
+  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+  const codes = (warnings: { code: string }[]) => warnings.map(({ code }) => code);
+  const record = await staff.record(job.id);
+  assert.equal(codes(record.warnings as { code: string }[]).includes('handback_unseen'), false);
+  const last = job.events().at(-1);
+  assert.deepEqual([last?.type, job.state().seq, record.seq], ['ended', last?.seq, last?.seq]);
+});
+
+test('to wait for hand-backs of a job without a folder is answered with a note', async (t) => {
+  const workspace = makeWorkspace(t);
+  const launched = await run(workspace, ['run', '--id-only', '--', 'true']);
+  const id = launched.stdout.trim();
+  const reply = await run(workspace, ['wait', id, '--until', 'handback']);
+  assert.equal(reply.code, 0);
+  assert.match(
+    reply.stderr,
+    new RegExp(`^${id} has no hand-back folder \\(--handback\\): nothing can be handed back, only the end wakes$`, 'm'),
+  );
+  assert.doesNotMatch((await run(workspace, ['wait', id, '--until', 'attention'])).stderr, /hand-back/);
 });

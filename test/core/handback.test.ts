@@ -1,7 +1,7 @@
 // The words of the hand-back protocol.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { answerName, findQuestion, isFrozen, isHandback } from '../../companion/src/core/handback.ts';
+import { answerName, findQuestion, isFrozen, isHandback, isUnfinished } from '../../companion/src/core/handback.ts';
 
 const names: [name: string, counts: boolean][] = [
   ['00-declared.md', true],
@@ -65,3 +65,24 @@ test('frozen is what ends with the word on a line of its own', () => {
     ...[false, false, false, false],
   ]);
 });
+
+const openings: [text: string, isOpen: boolean][] = [
+  ['NOT FINISHED: the tests', true],
+  ['\n\n  NOT FINISHED:', true],
+  ['**NOT FINISHED:** the tests', true],
+  ['**NOT FINISHED**: the tests', true],
+  ['# NOT FINISHED: the tests', true],
+  ['## **NOT FINISHED: the tests**', true],
+  ['> _NOT FINISHED:_ the tests', true],
+  ['NOT FINISHED-goods stock counted, all done', false],
+  ['NOT FINISHED goods were counted: 12', false],
+  ['NOT FINISHED', false],
+  ['NOT FINISHED\n: x', false],
+  ['"NOT FINISHED: x" is what I would say', false],
+  ['Not finished: x', false],
+  ['All done. NOT FINISHED: x', false],
+];
+for (const [text, isOpen] of openings) {
+  test(`${JSON.stringify(text)} ${isOpen ? 'says' : 'does not say'} that something is missing`, () =>
+    assert.equal(isUnfinished(text), isOpen));
+}

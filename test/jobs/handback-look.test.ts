@@ -1,10 +1,11 @@
 // Looking into a hand-back folder: what is told, when, and how often; and by whoever looks next.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { handbackFiles } from '../../companion/src/core/limits.ts';
-import { handbackEvent, withHandback } from '../../companion/src/jobs/handback-end.ts';
+import { handbackTellings } from '../../companion/src/core/limits-handback.ts';
+import { handbackEvent, handbackWarnings, newBounds, withHandback } from '../../companion/src/jobs/handback-end.ts';
 import { baselineOf, HandbackLook } from '../../companion/src/jobs/handback-look.ts';
 import { openJournal, readEvents } from '../../companion/src/store/journal.ts';
 import { makeJob, makePlace, makeSpec } from '../store/job-record.ts';
@@ -69,7 +70,7 @@ test('what is renamed into place is told once, whatever its times say', async (t
   assert.deepEqual([await names(look), await names(look), await names(look)], [[], ['01-a.md'], []]);
 });
 
-test('the same name is told again only with another content, and then as a change', async (t) => {
+test('the same name is told again with another content, or when it was gone meanwhile, and then as a change', async (t) => {
   const { dir, write, open } = await makeFolder(t);
   const look = open();
   const two = async () => [...(await look.look(false)).news, ...(await look.look(false)).news];
@@ -84,6 +85,11 @@ test('the same name is told again only with another content, and then as a chang
   assert.deepEqual(await two(), []);
   rmSync(join(dir, '01-a.md'));
   assert.deepEqual(await two(), []);
+  write('01-a.md', 'a');
+  assert.deepEqual(
+    (await two()).map(({ name, changed }) => [name, changed]),
+    [['01-a.md', true]],
+  );
   write('01-a.md', 'a');
   assert.deepEqual(await two(), []);
   write('01-a.md', 'b');
@@ -180,21 +186,173 @@ test('complete.md of an earlier job freezes nothing until it is written again, a
   assert.deepEqual([await names(look), await names(look), look.standing.frozen], [[], [], true]);
 });
 
-test(`at most ${handbackFiles} are told, and one more is said`, async (t) => {
-  const { write, open, names } = await makeFolder(t);
+test('the same words in another file are new: renamed into place, or removed and written anew between two looks', async (t) => {
+  const { dir, write, open, names } = await makeFolder(t, {
+    '01-old.md': 'same',
+    '02-old.md': 'same',
+    '03-old.md': 'x',
+  });
+  const place = (name: string) => {
+    write('.tmp', 'same');
+    renameSync(join(dir, '.tmp'), join(dir, name));
+  };
+  const again = (name: string) => {
+    // The numbers that were free may be given to others first.
+    rmSync(join(dir, name));
+    write(name, 'same');
+  };
+  const look = open();
+  const two = async () => [...(await names(look)), ...(await names(look))];
+  assert.deepEqual(await two(), []);
+  place('01-old.md');
+  again('02-old.md');
+  assert.deepEqual(await two(), ['01-old.md', '02-old.md']);
+  assert.deepEqual(await two(), []);
+  place('01-old.md');
+  again('02-old.md');
+  assert.deepEqual(await names(look, true), ['01-old.md', '02-old.md']);
+  rmSync(join(dir, '03-old.md'));
+  assert.deepEqual(await two(), []);
+  write('03-old.md', 'x');
+  assert.deepEqual(await two(), ['03-old.md']);
+  // Another name is another file, and what is only moved about is what it was.
+  renameSync(dir, `${dir}-aside`);
+  assert.equal((await look.look(false)).trouble, 'it is gone');
+  renameSync(`${dir}-aside`, dir);
+  assert.deepEqual(await two(), []);
+});
+
+test('who looks next knows another file of the same words by the journal', async (t) => {
+  const { dir, write, open, names, paths, spec } = await makeFolder(t);
+  write('01-a.md', 'a');
+  const journal = openJournal(paths, spec);
+  for (const one of (await open().look(true)).news) journal.append('handback', handbackEvent(one));
+  assert.deepEqual(await names(open(), true), []);
+  write('.tmp', 'a');
+  renameSync(join(dir, '.tmp'), join(dir, '01-a.md'));
+  assert.deepEqual(await names(open(), true), ['01-a.md']);
+});
+
+test('the baseline of a job that an older version started is read', async (t) => {
+  const { dir, write, paths } = await makeFolder(t);
+  write('01-a.md', 'a');
+  write('02-large.md', 'x'.repeat(1024 * 1024 + 1));
+  write('complete.md', 'FROZEN');
+  const stampOf = (name: string) => {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(join(dir, name), { bigint: true });
+    return [ino, size, mtimeNs, ctimeNs].join('/');
+  };
+  const baseline = {
+    '01-a.md': 'ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb',
+    '02-large.md': stampOf('02-large.md'),
+    'complete.md': stampOf('complete.md'),
+    '03-odd.md': null as unknown as string,
+  };
+  const look = new HandbackLook({ dir, baseline }, paths);
+  assert.deepEqual([(await look.look(true)).news, look.standing.frozen], [[], false]);
+  write('01-a.md', 'b');
+  assert.deepEqual(
+    (await look.look(true)).news.map(({ name }) => name),
+    ['01-a.md'],
+  );
+});
+
+test(`at most ${handbackFiles} names are told, and one more is told as an event, once`, async (t) => {
+  const { write, open, names, paths, spec } = await makeFolder(t);
   for (let n = 0; n < handbackFiles; n += 1) write(`50-${String(n).padStart(3, '0')}.md`, 'x');
   const look = open();
   assert.equal((await names(look, true)).length, handbackFiles);
-  assert.equal(look.isFull, false);
+  assert.deepEqual(newBounds(look), []);
   write('60-more.md', 'x');
-  assert.deepEqual([await names(look, true), look.isFull], [[], true]);
+  assert.deepEqual(await names(look, true), []);
+  const events = newBounds(look);
+  assert.deepEqual(
+    events.map(({ bound, wake }) => [bound, wake]),
+    [['names', ['attention', 'handback']]],
+  );
+  assert.match(String(events[0]?.reason), /more than 100 files were handed back/);
+  assert.deepEqual(newBounds(look), []);
+  const warnings = handbackWarnings([], look, null);
+  assert.deepEqual(
+    warnings.map(({ code }) => code),
+    ['handback_many'],
+  );
+  assert.deepEqual(handbackWarnings(warnings, look, null), warnings);
+  // A name that is known is told on.
+  write('50-000.md', 'changed');
+  assert.deepEqual(await names(look, true), ['50-000.md']);
+  assert.equal(look.standing.told, handbackFiles);
+  const journal = openJournal(paths, spec);
+  journal.append('handback_many', events[0]);
+  const next = open();
+  await next.look(true);
+  await names(next, true);
+  assert.deepEqual(newBounds(next), []);
 });
 
-test('a file that is too large to be read is told by what it is', async (t) => {
-  const { write, open } = await makeFolder(t);
-  write('01-large.md', 'x'.repeat(1024 * 1024 + 1));
+test('what is told again takes no place of another name, and has a bound of its own', async (t) => {
+  const { write, open, names, paths, spec } = await makeFolder(t);
+  const look = open();
+  for (let n = 0; n < handbackFiles + 20; n += 1) {
+    write('01-a.md', `round ${n}`);
+    assert.deepEqual(await names(look, true), ['01-a.md']);
+  }
+  write('98-questions.md', 'which?');
+  assert.deepEqual(await names(look, true), ['98-questions.md']);
+  assert.deepEqual([look.standing.told, look.standing.newest], [2, '98-questions.md']);
+  const journal = openJournal(paths, spec);
+  for (let n = 0; n < handbackTellings; n += 1)
+    journal.append('handback', { name: '01-a.md', sha256: String(n), wake: ['handback'] });
+  const late = open();
+  assert.deepEqual(await names(late, true), []);
+  assert.match(String(newBounds(late)[0]?.reason), /handed back 1000 times: nothing more is told/);
+  assert.equal(late.standing.told, 1);
+});
+
+test('the one told last is named among those that are still there', async (t) => {
+  const { dir, write, open, names } = await makeFolder(t);
+  const look = open();
+  for (const name of ['01-a.md', '02-b.md']) write(name, name);
+  await names(look, true);
+  write('01-a.md', 'again');
+  await names(look, true);
+  assert.deepEqual([look.standing.told, look.standing.newest], [2, '01-a.md']);
+  rmSync(join(dir, '01-a.md'));
+  await names(look, true);
+  assert.equal(look.standing.newest, '02-b.md');
+});
+
+test('a folder that is back is no trouble any more', async (t) => {
+  const { open } = await makeFolder(t);
+  const look = open();
+  const other = { code: 'other', message: 'x' };
+  const warned = handbackWarnings([other], look, 'it is gone');
+  assert.deepEqual(
+    warned.map(({ code }) => code),
+    ['other', 'handback_unseen'],
+  );
+  assert.deepEqual(handbackWarnings(warned, look, 'it is a link now'), warned);
+  assert.deepEqual(handbackWarnings(warned, look, null), [other]);
+});
+
+test('a file that is too large to be read is told by its size and both ends, and not when it is only touched', async (t) => {
+  const { dir, write, open, names } = await makeFolder(t, { '02-old.md': 'y'.repeat(1024 * 1024 + 1) });
+  const large = 'x'.repeat(1024 * 1024 + 1);
+  write('01-large.md', large);
   const look = open();
   const { news } = await look.look(true);
-  assert.deepEqual([news[0]?.sha256, typeof news[0]?.stamp, news[0]?.bytes], [null, 'string', 1024 * 1024 + 1]);
-  assert.deepEqual((await look.look(true)).news, []);
+  assert.deepEqual(
+    news.map(({ name, sha256, ends, bytes }) => [name, sha256, ends?.length, bytes]),
+    [['01-large.md', null, 64, 1024 * 1024 + 1]],
+  );
+  for (const name of ['01-large.md', '02-old.md']) utimesSync(join(dir, name), 5, 5);
+  assert.deepEqual(await names(look, true), []);
+  for (const changed of [`${large}x`, `${large}y`, `z${large}`]) {
+    write('01-large.md', changed);
+    assert.deepEqual(await names(look, true), ['01-large.md']);
+  }
+  rmSync(join(dir, '02-old.md'));
+  assert.deepEqual(await names(look, true), []);
+  write('02-old.md', 'y'.repeat(1024 * 1024 + 1));
+  assert.deepEqual(await names(look, true), ['02-old.md']);
 });

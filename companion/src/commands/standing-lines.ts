@@ -32,14 +32,14 @@ export function queueLine(view: View): string | null {
   return seen && queueWords(seen);
 }
 
-/** `3 files in DIR, newest 02-ready.md`; null without a hand-back folder. */
+/** `3 files in DIR, last told 02-ready.md`; null without a hand-back folder. */
 export function handbackLine(view: View): string | null {
   const seen = handbackSeen(view);
   if (!seen) return null;
   const { told, before } = seen;
   const none = `nothing${before > 0 ? ' new' : ''}${isEnded(view.state) ? '' : ' yet'}`;
   const count = told === 0 ? none : filesOf(told);
-  const newest = seen.newest === null ? '' : `, newest ${seen.newest}`;
+  const newest = seen.newest === null ? '' : `, last told ${seen.newest}`;
   const notes = [
     ...(seen.frozen ? ['frozen'] : []),
     ...(told === 0 && before > 0 ? [`${filesOf(before)} ${before === 1 ? 'was' : 'were'} there before`] : []),

@@ -70,6 +70,10 @@ export const wait: Command = {
     if (ids.length > 1 && !input.has('any') && !input.has('all')) {
       throw usageError(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
+    if (until.includes('handback') && !ids.some((id) => canHandBack(root, id)))
+      context.tell(
+        `${ids.length === 1 ? `${ids[0]} has` : 'these jobs have'} no hand-back folder (--handback): nothing can be handed back, only ${until.length > 1 ? 'the other causes and the end wake' : 'the end wakes'}`,
+      );
     return waitAndTell(context, root, ids, {
       mode: input.has('any') ? 'any' : 'all',
       until,
@@ -83,6 +87,12 @@ export const wait: Command = {
     });
   },
 };
+
+/** Of one that cannot be read nothing is said. */
+function canHandBack(root: StateRoot, id: string): boolean {
+  const spec = readSpec(jobPaths(root.folder, id));
+  return spec.kind !== 'ok' || Boolean(spec.value.handback);
+}
 
 /** With --any or --all and no ids: every live job (of this owner, when one is named). */
 function liveOrLatest(context: Context, root: StateRoot, owner: string | null, isMany: boolean): string[] {

@@ -33,6 +33,8 @@ export type EventType =
   | 'turn'
   /** An ordered file of the child lies in its hand-back folder. */
   | 'handback'
+  /** So much was handed back that some of it is not told. */
+  | 'handback_many'
   /** How an agent is doing, when that changed. */
   | 'liveness';
 

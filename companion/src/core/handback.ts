@@ -1,5 +1,5 @@
 // The words of the hand-back protocol: which files in the folder are the child's and count, which are the caller's answers, when the child
-// has frozen it, and the question at the end of a final answer. Pure.
+// has frozen it, and what a final answer asks or leaves open. Pure.
 
 /** Two digits, so that names sort in the order of the work. */
 const ordered = /^[0-9]{2}-[A-Za-z0-9_.-]+\.md$/;
@@ -38,4 +38,9 @@ export function isFrozen(text: string): boolean {
 /** What the final answer asks: the name of the file with the question. Only as the last line: what quotes the words asks nothing. */
 export function findQuestion(text: string): string | null {
   return /(?:^|\n)PARENT-QUESTION: ([0-9]{2}-[A-Za-z0-9_.-]+\.md)\s*$/.exec(text)?.[1] ?? null;
+}
+
+/** What the final answer begins with when something is missing: with its colon, and marks of Markdown around it at most. */
+export function isUnfinished(text: string): boolean {
+  return /^[\s#*_>`~-]{0,10}NOT FINISHED[*_`~]{0,3}:/.test(text.trimStart().slice(0, 200));
 }

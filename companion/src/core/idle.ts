@@ -23,19 +23,28 @@ export interface Turn {
   files: Record<string, unknown>;
 }
 
+/** A file of a hand-back folder, as it was at one look. */
+export interface HandbackMark {
+  /** What its content was: a SHA-256, of a large file that of both ends; else the stamp. */
+  key: string;
+  /** Inode, size, times; null in old records. */
+  stamp: string | null;
+}
+
 /** `--handback DIR` as its launcher found it. */
 export interface HandbackPart {
   /** Absolute, links resolved. */
   dir: string;
-  /** Ordered files that were there already, and complete.md, by what they were: they wake nobody, and freeze nothing. */
-  baseline: Record<string, string>;
+  /** Ordered files that were there already, and complete.md, by what they were: they wake nobody, and freeze nothing. Old
+   * records have the key alone. */
+  baseline: Record<string, HandbackMark | string>;
 }
 
 export interface HandbackNote {
   dir: string;
-  /** Ordered files told so far. */
+  /** Ordered files told so far: different names. */
   told: number;
-  /** The newest one's name. */
+  /** The name that was told last, of those that are still there. */
   newest: string | null;
   /** `complete.md` is there and ends with FROZEN. */
   frozen: boolean;

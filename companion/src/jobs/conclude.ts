@@ -38,6 +38,7 @@ export function conclude(job: { paths: JobPaths; spec: Spec }, ending: JobEnding
       code: 'output_unstorable',
       message: `the result cannot be stored: no space left in ${paths.folder}`,
     };
+    state.seq = journal.seq;
     withReserve(paths, () => finish(paths, state));
   }
   return state;
@@ -67,16 +68,25 @@ function publish(
       }),
     ),
   );
-  // Not forced to the disk: everything in it stands in the state too, and a waiter waits for this.
-  writeJson(paths.resultRecord, terminalRecord(spec, paths, state, { tree: ending.tree, staff, results }), {
-    sync: false,
-  });
   // A worker that died between this event and the state has told the end already.
-  if (readEvents(paths, journal.seq - 1, 1).events[0]?.type !== 'ended') {
+  const isTold = readEvents(paths, journal.seq - 1, 1).events[0]?.type === 'ended';
+  const record = (): void => {
+    // Not forced to the disk: everything in it stands in the state too, and a waiter waits for this.
+    const made = terminalRecord(spec, paths, state, { tree: ending.tree, staff, results });
+    writeJson(paths.resultRecord, made, { sync: false });
+  };
+  // The record lies there before the event that it counts.
+  state.seq = isTold ? journal.seq : journal.seq + 1;
+  record();
+  if (!isTold) {
     const { exit_code, error, reconciled } = state;
     journal.append('ended', { state: state.state, exit_code, error, reconciled });
   }
-  state.seq = journal.seq;
+  if (state.seq !== journal.seq) {
+    // Somebody else appended in that moment.
+    state.seq = journal.seq;
+    record();
+  }
   finish(paths, state);
   if (isTidy(spec, state)) for (const file of [paths.output, paths.snapshot]) removeFile(file);
 }

@@ -1,22 +1,27 @@
 // One job's look into its hand-back folder, again and again: what is new since it was last told. A file counts when there is something in it and
 // it stood still for two looks, so that a half-written one is told when it is whole and one that was renamed into place is told once; the
-// same name is told again only with another content. What was told stands in the journal: whoever looks next goes on from there.
+// same name is told again with another content, or when another file has it. What was told stands in the journal: whoever looks next goes
+// on from there.
 import { completeName, isFrozen, isHandback } from '../core/handback.ts';
-import type { HandbackNote, HandbackPart } from '../core/job.ts';
+import type { HandbackMark, HandbackNote, HandbackPart } from '../core/idle.ts';
 import { handbackFiles, handbackMost } from '../core/limits.ts';
-import { lookIntoFolder, readUnchanged, type SeenFile } from '../platform/folder-look.ts';
+import { handbackTellings } from '../core/limits-handback.ts';
+import { lookIntoFolder, type SeenFile } from '../platform/folder-look.ts';
 import { JournalScan } from '../store/journal-scan.ts';
 import type { JobPaths } from '../store/layout.ts';
+import { contentOf, isSame, isUntouched, markFrom, markOf, marksFrom } from './handback-mark.ts';
 
 /** The fields of its event. */
 export interface HandbackNews {
   name: string;
   path: string;
   bytes: number;
-  /** Of its content; a file that is too large to be read has a stamp instead. */
+  /** Of its content; a file that is too large to be read whole has that of its size and both ends. */
   sha256: string | null;
-  stamp?: string;
-  /** It was told before, or lay there before the job, with another content. */
+  ends?: string;
+  /** By which another file of the same content is known. */
+  stamp: string;
+  /** It was told before, or lay there before the job: with another content, or it was another file. */
   changed: boolean;
 }
 
@@ -26,46 +31,56 @@ export interface HandbackSeen {
   trouble: string | null;
 }
 
+/** What there may be no more of: different names, or tellings in all. */
+export type HandbackBound = 'names' | 'tellings';
+
 export class HandbackLook {
   /** There was one more than may be told. */
-  isFull = false;
+  readonly bounds = new Set<HandbackBound>();
+  /** Of these the journal says so. */
+  readonly saidBounds = new Set<unknown>();
   /** Every file of the last look was read as it stands. */
   isSettled = false;
   private readonly dir: string;
   /** Of each name what was there at launch or was told last. */
-  private readonly known: Map<string, string>;
+  private readonly known: Map<string, HandbackMark>;
+  /** Known names that were seen to be gone since: whatever has the name next is new. */
+  private readonly gone = new Set<string>();
   /** As each file stood at the look before; and as it stood when its content was read. */
   private before = new Map<string, string>();
   private readonly read = new Map<string, string>();
-  private told = 0;
-  private newest: string | null = null;
+  /** Each name once, in the order of its last telling. */
+  private readonly told = new Set<string>();
+  private tellings = 0;
   private isFrozen = false;
 
   constructor({ dir, baseline }: HandbackPart, paths: JobPaths) {
     this.dir = dir;
-    this.known = new Map(Object.entries(baseline));
+    this.known = marksFrom(baseline);
     new JournalScan(paths.events).read((event) => {
       const { type, name } = event;
-      const key = event.sha256 ?? event.stamp;
-      if (type === 'handback' && typeof name === 'string' && isHandback(name) && typeof key === 'string')
-        this.note(name, key);
+      if (type === 'handback_many') this.saidBounds.add(event.bound);
+      if (type !== 'handback' || typeof name !== 'string' || !isHandback(name)) return;
+      const mark = markFrom(event.sha256 ?? event.ends ?? event.stamp, event.stamp);
+      if (mark) this.note(name, mark);
     });
   }
 
   get standing(): HandbackNote {
-    return { dir: this.dir, told: this.told, newest: this.newest, frozen: this.isFrozen };
+    const names = [...this.told].reverse();
+    const newest = names.find((name) => this.before.has(name)) ?? names[0] ?? null;
+    return { dir: this.dir, told: this.told.size, newest, frozen: this.isFrozen };
   }
 
   /** `isLast`: nobody writes any more, so what is there is whole. */
   async look(isLast: boolean): Promise<HandbackSeen> {
-    const wanted = (name: string): boolean => isHandback(name) || name === completeName;
-    const seen = await lookIntoFolder(this.dir, wanted, handbackMost);
+    const seen = await lookIntoFolder(this.dir, isWanted, handbackMost);
     this.isSettled = false;
     if ('trouble' in seen) return { news: [], trouble: seen.trouble };
     const before = this.before;
     this.before = new Map(seen.files.map(({ name, stamp }) => [name, stamp]));
+    this.noteGone();
     const news: HandbackNews[] = [];
-    if (!seen.files.some(({ name }) => name === completeName)) this.isFrozen = false;
     for (const file of seen.files) {
       const isStill = isLast || before.get(file.name) === file.stamp;
       if (file.size === 0 || !isStill || this.read.get(file.name) === file.stamp) continue;
@@ -76,60 +91,65 @@ export class HandbackLook {
     return { news, trouble: null };
   }
 
+  private noteGone(): void {
+    if (!this.before.has(completeName)) this.isFrozen = false;
+    for (const name of this.known.keys()) {
+      if (this.before.has(name)) continue;
+      this.gone.add(name);
+      this.read.delete(name);
+    }
+  }
+
   private async take(file: SeenFile): Promise<HandbackNews | undefined> {
     const { name, size, stamp } = file;
     const path = `${this.dir}/${name}`;
-    const isOrdered = name !== completeName;
-    const content = size <= handbackMost.bytes ? await contentOf(path, file) : { text: '', sha256: null };
+    const content = await contentOf(path, file);
     // It has just changed: the next look.
     if (!content) return undefined;
     this.read.set(name, stamp);
-    if (!isOrdered) {
-      // One that another job left is not the word of this one.
-      this.isFrozen = isFrozen(content.text) && this.known.get(name) !== stamp;
-      return undefined;
-    }
-    const { sha256 } = content;
     const earlier = this.known.get(name);
-    if (earlier === (sha256 ?? stamp)) return undefined;
-    if (this.told >= handbackFiles) {
-      this.isFull = true;
+    if (name === completeName) {
+      // One that another job left is not the word of this one.
+      const isOld = earlier !== undefined && !this.gone.has(name) && isUntouched(earlier, file);
+      this.isFrozen = !isOld && isFrozen(content.text);
       return undefined;
     }
-    this.note(name, sha256 ?? stamp);
-    return { name, path, bytes: size, sha256, ...(sha256 === null ? { stamp } : {}), changed: earlier !== undefined };
+    if (earlier && !this.gone.has(name) && isSame(earlier, file, content)) return undefined;
+    const bound = this.boundOf(name);
+    if (bound) {
+      this.bounds.add(bound);
+      return undefined;
+    }
+    this.note(name, markOf(file, content));
+    const { sha256, ends } = content;
+    const changed = earlier !== undefined;
+    return { name, path, bytes: size, sha256, ...(ends === null ? {} : { ends }), stamp, changed };
   }
 
-  private note(name: string, key: string): void {
-    this.known.set(name, key);
-    this.told += 1;
-    this.newest = name;
+  private boundOf(name: string): HandbackBound | undefined {
+    if (this.tellings >= handbackTellings) return 'tellings';
+    return this.told.size >= handbackFiles && !this.told.has(name) ? 'names' : undefined;
+  }
+
+  private note(name: string, mark: HandbackMark): void {
+    this.known.set(name, mark);
+    this.gone.delete(name);
+    this.told.delete(name);
+    this.told.add(name);
+    this.tellings += 1;
   }
 }
 
-/**
- * Ordered files that are there already, by their content, and the closing one by its stamp: written again it counts, whatever it says. Or why
- * they cannot be looked at.
- */
-export async function baselineOf(dir: string): Promise<{ baseline: Record<string, string> } | { trouble: string }> {
-  const seen = await lookIntoFolder(dir, (name) => isHandback(name) || name === completeName, handbackMost);
+/** Files that are there already, as they are; or why they cannot be looked at. */
+export async function baselineOf(dir: string): Promise<{ baseline: HandbackPart['baseline'] } | { trouble: string }> {
+  const seen = await lookIntoFolder(dir, isWanted, handbackMost);
   if ('trouble' in seen) return seen;
-  const baseline: Record<string, string> = {};
-  for (const file of seen.files) {
-    if (file.size === 0) continue;
-    if (file.name === completeName) {
-      baseline[file.name] = file.stamp;
-      continue;
-    }
-    const content = file.size <= handbackMost.bytes ? await contentOf(`${dir}/${file.name}`, file) : undefined;
-    baseline[file.name] = content?.sha256 ?? file.stamp;
-  }
+  const baseline: HandbackPart['baseline'] = {};
+  for (const file of seen.files)
+    if (file.size > 0) baseline[file.name] = markOf(file, await contentOf(`${dir}/${file.name}`, file));
   return { baseline };
 }
 
-async function contentOf(path: string, file: SeenFile): Promise<{ text: string; sha256: string } | undefined> {
-  const bytes = await readUnchanged(path, file);
-  if (!bytes) return undefined;
-  const { createHash } = await import('node:crypto');
-  return { text: bytes.toString('utf8'), sha256: createHash('sha256').update(bytes).digest('hex') };
+function isWanted(name: string): boolean {
+  return isHandback(name) || name === completeName;
 }

@@ -6,7 +6,7 @@ import { showName } from '../core/byte-names.ts';
 import { messageOf } from '../core/errors.ts';
 import { excerpt } from '../core/excerpt.ts';
 import { type Findings, parseFindings } from '../core/findings.ts';
-import { answerName, findQuestion } from '../core/handback.ts';
+import { answerName, findQuestion, isUnfinished } from '../core/handback.ts';
 import type { JobError, OutputNote, Spec, StaffPart, TokenUsage, Warning } from '../core/job.ts';
 import { isReader } from '../core/modes.ts';
 import type { EndReason } from '../core/outcome.ts';
@@ -94,7 +94,7 @@ function safely<T>(warnings: Warning[], what: string, look: () => T): T | undefi
 
 /** The brief asks for these words when something is missing (contract 4: the caller must not have to guess). */
 function finishWarnings(answer: string | null): Warning[] {
-  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
+  if (answer === null || !isUnfinished(answer)) return [];
   const [first = ''] = answer.trimStart().split('\n', 1);
   return [{ code: 'not_finished', message: `the agent says that the task is not finished: ${excerpt(first, 300)}` }];
 }

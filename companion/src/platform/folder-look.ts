@@ -9,6 +9,8 @@ export interface SeenFile {
   size: number;
   /** Another one after every change of the file, whatever its size and times say. */
   stamp: string;
+  /** The file system knows when a file was made: two of one number can be told apart. */
+  hasBirth: boolean;
 }
 
 export type FolderLook = { files: SeenFile[] } | { trouble: string };
@@ -26,7 +28,7 @@ export async function lookIntoFolder(
   bounds: Bounds,
 ): Promise<FolderLook> {
   try {
-    const itself = await lstat(folder);
+    const itself = await lstat(folder, { bigint: true });
     if (itself.isSymbolicLink()) return { trouble: 'it is a link now' };
     if (!itself.isDirectory()) return { trouble: 'it is no folder any more' };
     if ((await realpath(folder)) !== folder) return { trouble: 'its path leads through a link now' };
@@ -39,9 +41,11 @@ export async function lookIntoFolder(
     }
     if (names.length > bounds.files) return { trouble: `it holds more than ${bounds.files} ordered files` };
     const files: SeenFile[] = [];
+    // Where it is not known, it is zero or the time of the last change: a folder has changed since it was made, for there is a file in it.
+    const hasBirth = itself.birthtimeNs > 0n && itself.birthtimeNs !== itself.ctimeNs;
     for (const name of names.sort()) {
       const seen = await lookAtFile(`${folder}/${name}`);
-      if (seen) files.push({ name, ...seen });
+      if (seen) files.push({ name, ...seen, hasBirth });
     }
     return { files };
   } catch (error) {
@@ -63,7 +67,7 @@ export async function inTime<T>(coming: Promise<T>, timeoutMs: number, late: T):
   }
 }
 
-async function lookAtFile(file: string): Promise<Omit<SeenFile, 'name'> | undefined> {
+async function lookAtFile(file: string): Promise<Pick<SeenFile, 'size' | 'stamp'> | undefined> {
   try {
     const stat = await lstat(file, { bigint: true });
     return stat.isFile() ? { size: Number(stat.size), stamp: stampOf(stat) } : undefined;
@@ -73,24 +77,38 @@ async function lookAtFile(file: string): Promise<Omit<SeenFile, 'name'> | undefi
   }
 }
 
-function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return [ino, size, mtimeNs, ctimeNs].join('/');
+function stampOf({ ino, size, mtimeNs, ctimeNs, birthtimeNs }: BigIntStats): string {
+  return [ino, size, mtimeNs, ctimeNs, birthtimeNs].join('/');
 }
 
-/** The bytes of a file that is still as it was seen; undefined when it is not, or cannot be read. */
+/**
+ * Another file than the one that had this stamp, of whatever content. The number alone says too little: a new file may have that of one that
+ * was removed, and some file systems give a file another number at each look (but no other times).
+ */
+export function isOtherFile(stamp: string, { stamp: now, hasBirth }: SeenFile): boolean {
+  const [ino, , modified, changed, birth] = stamp.split('/');
+  const [inoNow, , modifiedNow, changedNow, birthNow] = now.split('/');
+  if (ino !== inoNow) return modified !== modifiedNow || changed !== changedNow;
+  return hasBirth && birth !== undefined && birth !== birthNow;
+}
+
+/** The bytes of a file that is still as it was seen, or so many of both its ends; undefined when it is not, or cannot be read. */
 export async function readUnchanged(
   file: string,
-  { size, stamp }: Omit<SeenFile, 'name'>,
+  { size, stamp }: Pick<SeenFile, 'size' | 'stamp'>,
+  ends: number | null,
 ): Promise<Buffer | undefined> {
   let handle: FileHandle | undefined;
   try {
     handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const before = await handle.stat({ bigint: true });
     if (!before.isFile() || stampOf(before) !== stamp) return undefined;
-    const bytes = Buffer.alloc(size);
+    const half = ends === null || 2 * ends >= size ? size : ends;
+    const bytes = Buffer.alloc(half === size ? size : 2 * half);
     let done = 0;
-    while (done < size) {
-      const { bytesRead } = await handle.read(bytes, done, size - done, done);
+    while (done < bytes.length) {
+      const [end, at] = done < half ? [half, done] : [bytes.length, size - bytes.length + done];
+      const { bytesRead } = await handle.read(bytes, done, end - done, at);
       if (bytesRead === 0) return undefined;
       done += bytesRead;
     }

@@ -3,7 +3,7 @@
 import { messageOf } from '../core/errors.ts';
 import { plainText } from '../core/excerpt.ts';
 import { handbackLook, pathLookMs } from '../core/limits.ts';
-import { handbackEvent, handbackWarnings } from '../jobs/handback-end.ts';
+import { handbackEvent, handbackWarnings, newBounds } from '../jobs/handback-end.ts';
 import { HandbackLook, type HandbackSeen } from '../jobs/handback-look.ts';
 import { monotonicMs } from '../platform/clock.ts';
 import { fileFacts } from '../platform/file-facts.ts';
@@ -34,7 +34,8 @@ export function tellHandback(claim: Claim, progress: Progress): HandbackTeller |
     for (const one of news) progress.note('handback', handbackEvent(one), { handback: folder.standing });
     const { state } = progress;
     const warnings = handbackWarnings(state.warnings, folder, trouble);
-    const isNews = warnings.length > state.warnings.length;
+    for (const one of newBounds(folder)) progress.note('handback_many', one, { warnings, handback: folder.standing });
+    const isNews = warnings.length !== progress.state.warnings.length;
     const isFrozen = folder.standing.frozen;
     if (isNews || isFrozen !== (state.handback?.frozen ?? false))
       progress.change({ warnings, handback: folder.standing });
