@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { renameSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
@@ -89,10 +90,12 @@ test('a stopped process that holds the lock of the queue is told and passed', as
   const holder = identityOf(idle.pid as number);
   assert.ok(holder);
   idle.kill('SIGSTOP');
-  t.after(() => idle.kill('SIGKILL'));
+  const gone = once(idle, 'exit');
   workspace.write('.job-state/queue.lock/1000', JSON.stringify(holder));
   hold.release();
   await untilEnded(queued);
+  idle.kill('SIGKILL');
+  await gone;
   assert.equal(queued.state().state, 'done');
   assert.match(String(alarmsOf(queued)[0]?.message), new RegExp(`kill -CONT ${holder.pid}`));
 });
