@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "69cf3d3a88859a0a";
+const buildId = "fc72cf247ffb8568";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -140,7 +140,7 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-LVE76A7J.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-J6L35BZC.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-5JKL363D.js"));await runNotify(args[1]??"",args[2]??
 "");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-4RUXC363.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
@@ -3652,7 +3652,7 @@ entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}re
 factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0,results,log}}
 
 },
-"./main-LVE76A7J.js": function (module, exports) {
+"./main-J6L35BZC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_3KAREX5J=load("./chunk-3KAREX5J.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_TOKLRVVF=load("./chunk-TOKLRVVF.js");var import_chunk_GDDTUEMJ=load("./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load(
 "./chunk-UMDWJBGZ.js");var import_chunk_LWOEYEYU=load("./chunk-LWOEYEYU.js");var import_chunk_AGE46BQ7=load("./chunk-AGE46BQ7.js");var import_chunk_A5QZINI7=load(
@@ -3683,7 +3683,7 @@ import_chunk_ISA2PM3Z.inspect)(root,id);if(spec?.notify&&(0,import_chunk_ISA2PM3
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_BQYHQL4Q.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
 n-FKSAFNJV.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-N37RWXRX.js"))).runWatch(
 claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-XCIBH2EY.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
-"./supervise-JRX6NANF.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
+"./supervise-BUOTWBW4.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
 nhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_DYMNB7GS.openJournal)(paths,spec).append("worker_\
 failed",{message});const failures=(0,import_chunk_DYMNB7GS.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<import_chunk_EBOOCFUF.
 workerFailures)return;const view=(0,import_chunk_ISA2PM3Z.inspect)(root,spec.id);const tree=(0,import_chunk_UMDWJBGZ.treeOf)(spec,paths,{worker:claim.self,shim:view.
@@ -3837,7 +3837,7 @@ hunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var imp
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./supervise-JRX6NANF.js": function (module, exports) {
+"./supervise-BUOTWBW4.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_EIKMMCBX=load(
 "./chunk-EIKMMCBX.js");var import_chunk_2UQUB7GN=load("./chunk-2UQUB7GN.js");var import_chunk_3KAREX5J=load("./chunk-3KAREX5J.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_KATCOX57=load("./chunk-KATCOX57.js");var import_chunk_TOKLRVVF=load(
@@ -4140,7 +4140,7 @@ push((0,import_chunk_CL3BCQKO.atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_
 stop);const handback2=startHandback(claim,progress);releases.push(handback2.stop);const findDue=makeDueLook(claim,follower,agent,judging.stalled);const tick=()=>{
 follower.tick();tellNewNeighbours(claim,progress);handback2.look();(0,import_chunk_KATCOX57.reviveShim)(pair());const due=findDue();if(due)stop(due.reason,due.detail)};
 releases.push((0,import_chunk_EIKMMCBX.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
-run,staff}=claim.spec;let judging;let stopWatching;let isOver=false;if(staff)void Promise.resolve().then(()=>load("./agent-liveness-UPXD5YOL.js")).then(({watchLiveness})=>{
+run,staff}=claim.spec;let judging;let stopWatching;let isOver=false;if(staff)void Promise.resolve().then(()=>load("./agent-liveness-3DLSI3AQ.js")).then(({watchLiveness})=>{
 if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)void Promise.resolve().then(()=>load("./judging-MH2NWJSO.js")).then(loaded=>{if(!isOver)judging=
 loaded.startJudging(claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop();stopWatching?.()}}}function startHandback(claim,progress){
 let teller;let isOver=false;if(claim.spec.handback)void Promise.resolve().then(()=>load("./handback-JIUEOTVP.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(
@@ -4250,7 +4250,7 @@ tell(`waiting for ${newest.id}, the newest of ${newest.live.length} live jobs${a
 */}
 function rareText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./agent-liveness-UPXD5YOL.js": function (module, exports) {
+"./agent-liveness-3DLSI3AQ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{watchLiveness:()=>watchLiveness});module.exports=stdin_exports;var import_chunk_P4LDATQQ=load("./chunk-P4LDATQQ.js");
 var import_chunk_YSRCRM3R=load("./chunk-YSRCRM3R.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");
 var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
@@ -4267,39 +4267,39 @@ activity,everyMs}=seen;const isGap=activity.spanMs>2*everyMs;const kind=kindOf(s
 activity.spanMs>=everyMs/2;const count=!isWhole?isGap?0:before.count:kind===before.kind?before.count+1:1;const asleep=isAtWork(seen)||activity.descendants===0?0:
 before.asleepMs+activity.spanMs;const memory={...before,kind:isWhole||isGap?kind:before.kind,count,stillMs:isGap?0:before.stillMs+activity.spanMs,asleepMs:isGap?
 0:asleep};const word=count<import_chunk_EBOOCFUF.livenessObservations?"unknown":wordOf(kind);const cause=causeOf(word,memory,seen);const reason=reasonOf(word,kind,
-memory,seen,cause!==null);const wakes=cause!==null&&!before.told.some(earlier=>earlier===cause||earlier===`dead_wait@${seen.bytes}`);if(cause!==null)memory.told=
-[...new Set([...before.told,cause])];const isOther=word!=="unknown"&&word!==before.word;if(isOther)memory.word=word;return{note:{word,reason:(0,import_chunk_LXK2ZILE.
-excerpt)(reason,reasonBytes),observations:Math.max(1,count),at:seen.at},memory,isNews:isOther||wakes,isAttention:cause!==null||word==="unknown"&&memory.told.length>
-0,fingerprint:cause,wakes}}function judgeWorking(before,seen){const count=before.kind==="working"?before.count+1:1;return{note:{word:"working",reason:(0,import_chunk_LXK2ZILE.
-excerpt)(workWords(seen),reasonBytes),observations:count,at:seen.at},memory:{...freshLiveness,count},isNews:before.word!=="working",isAttention:false,fingerprint:null,
-wakes:false}}function kindOf(seen){const{activity,ownCpuMs,hasCommit}=seen;if(activity.hasOutput||hasCommit||(0,import_chunk_P4LDATQQ.isBusy)(ownCpuMs,activity.
-spanMs))return"working";if(seen.jobs>0||isAtWork(seen))return"waiting";if(activity.cpuMs===null)return"unmeasured";return activity.descendants>0?"waiting":"dead"}
-function isAtWork({activity,jobs}){return jobs>0||(0,import_chunk_P4LDATQQ.isBusy)(activity.cpuMs,activity.spanMs)}function wordOf(kind){if(kind==="dead")return"\
-dead_wait";return kind==="waiting"?"waiting":"unknown"}function causeOf(word,{asleepMs},{everyMs,bytes}){if(word==="dead_wait")return`dead_wait@${bytes}`;const longMs=import_chunk_EBOOCFUF.
-sleepingShare*import_chunk_EBOOCFUF.livenessObservations*everyMs;return word==="waiting"&&asleepMs>=longMs?`asleep@${bytes}`:null}function reasonOf(word,kind,{stillMs,
-asleepMs,count},seen,isCause){const{activity,standing,isStopped,jobs}=seen;const stopped=isStopped?"; the agent is stopped (SIGSTOP?)":"";const nothing=`for ${(0,
-import_chunk_SBRRC2LY.formatDuration)(stillMs||activity.spanMs)} no output, no CPU of its own and no new commit`;if(kind==="unmeasured")return`${nothing.replace(
-", no CPU of its own","")}; CPU time cannot be told here${stopped}`;if(word==="dead_wait"){const asleep=standing>0?` (but ${standing} process${standing===1?"":"\
-es"} that began with it, asleep)`:"";return`dead_wait: ${nothing}, and nothing that it started is left${asleep}${stopped}`}if(word==="waiting"){if(jobs>0)return`${nothing}\
-; it waits for ${jobs} job${jobs===1?"":"s"} of its own${stopped}`;const what=(0,import_chunk_P4LDATQQ.countDescendants)(activity.descendants);if(isCause)return`\
-no observable change: ${nothing}, and ${what} of its own asleep for ${(0,import_chunk_SBRRC2LY.formatDuration)(asleepMs)}${stopped}`;return`${nothing}; it waits\
- for ${isAtWork(seen)?`what it started, which works (${cpuWords(activity)})`:`${what}, asleep`}${stopped}`}return`${nothing}; ${count===0?"nobody looked for a w\
-hile":"one observation is not enough"}${stopped}`}function workWords({activity,ownCpuMs,hasCommit}){const parts=[...activity.hasOutput?[`${(0,import_chunk_TFEMYLSK.
-formatSize)(activity.outputBytes)} of output`]:[],...(0,import_chunk_P4LDATQQ.isBusy)(ownCpuMs,activity.spanMs)?[`${(0,import_chunk_SBRRC2LY.formatDuration)(ownCpuMs??
-0)} of CPU`]:[],...hasCommit?["a new commit"]:[]];return`${parts.join(", ")} within ${(0,import_chunk_SBRRC2LY.formatDuration)(activity.spanMs)}`}function cpuWords({
-cpuMs,spanMs}){return`${(0,import_chunk_SBRRC2LY.formatDuration)(cpuMs??0)} of CPU within ${(0,import_chunk_SBRRC2LY.formatDuration)(spanMs)}`}async function jobsAtWork(root,owner){
-const key=(0,import_chunk_BQYHQL4Q.readKey)();let count=0;for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const read=(0,import_chunk_ZGBECAX4.readSpec)(
-(0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(read.kind!=="ok"||read.value.owner!==owner||!await(0,import_chunk_BQYHQL4Q.isGenuine)(read.value,key))continue;if([
-"supervised","unseen","armed"].includes((0,import_chunk_ISA2PM3Z.conditionOf)((0,import_chunk_ISA2PM3Z.inspect)(root,id))))count+=1}return count}var headBytes=4096;
-var lookMs=5e3;function headFolder(folder){const root=(0,import_chunk_G4YWOPCR.findWorktree)(folder);if(root===void 0)return void 0;const dotGit=import_node_path.
-default.join(root,".git");if((0,import_chunk_S7M4UBSY.isFolder)(dotGit))return dotGit;const named=/^gitdir: (.+)$/m.exec((0,import_chunk_PGEWSQPR.readText)(dotGit,
-headBytes)??"")?.[1]?.trim();return named===void 0||named===""?void 0:import_node_path.default.resolve(root,named)}async function headStamp(gitFolder){const head=import_node_path.
-default.join(gitFolder,"HEAD");const[itself,log]=await Promise.all([(0,import_chunk_2BIZXMTV.fileFacts)(head,lookMs),(0,import_chunk_2BIZXMTV.fileFacts)(import_node_path.
-default.join(gitFolder,"logs/HEAD"),lookMs)]);if(itself===void 0||log===void 0)return void 0;const text=(0,import_chunk_PGEWSQPR.readText)(head,headBytes)?.trim()??
-"";return JSON.stringify([text,log,await refFacts(gitFolder,text)])}async function refFacts(gitFolder,head){const ref=/^ref: (refs\/[^\0]+)$/.exec(head)?.[1];if(ref===
-void 0||ref.split("/").includes(".."))return null;const common=import_node_path.default.resolve(gitFolder,(0,import_chunk_PGEWSQPR.readText)(import_node_path.default.
-join(gitFolder,"commondir"),headBytes)?.trim()||".");return await(0,import_chunk_2BIZXMTV.fileFacts)(import_node_path.default.join(common,ref),lookMs)??null}var established="\
-01";function countConnections(pids){if(process.platform!=="linux")return null;const found=new Set;let hasSeen=false;for(const pid of pids){const sockets=socketsOf(
+memory,seen,cause!==null);const wakes=cause!==null&&!before.told.includes(cause);if(cause!==null)memory.told=[...new Set([...before.told,cause])];const isOther=word!==
+"unknown"&&word!==before.word;if(isOther)memory.word=word;return{note:{word,reason:(0,import_chunk_LXK2ZILE.excerpt)(reason,reasonBytes),observations:Math.max(1,
+count),at:seen.at},memory,isNews:isOther||wakes,isAttention:cause!==null||word==="unknown"&&memory.told.length>0,fingerprint:cause,wakes}}function judgeWorking(before,seen){
+const count=before.kind==="working"?before.count+1:1;return{note:{word:"working",reason:(0,import_chunk_LXK2ZILE.excerpt)(workWords(seen),reasonBytes),observations:count,
+at:seen.at},memory:{...freshLiveness,count},isNews:before.word!=="working",isAttention:false,fingerprint:null,wakes:false}}function kindOf(seen){const{activity,
+ownCpuMs,hasCommit}=seen;if(activity.hasOutput||hasCommit||(0,import_chunk_P4LDATQQ.isBusy)(ownCpuMs,activity.spanMs))return"working";if(seen.jobs>0||isAtWork(seen))
+return"waiting";if(activity.cpuMs===null)return"unmeasured";return activity.descendants>0?"waiting":"dead"}function isAtWork({activity,jobs}){return jobs>0||(0,
+import_chunk_P4LDATQQ.isBusy)(activity.cpuMs,activity.spanMs)}function wordOf(kind){if(kind==="dead")return"dead_wait";return kind==="waiting"?"waiting":"unknow\
+n"}function causeOf(word,{asleepMs},{everyMs,bytes}){if(word==="dead_wait")return`dead_wait@${bytes}`;const longMs=import_chunk_EBOOCFUF.sleepingShare*import_chunk_EBOOCFUF.
+livenessObservations*everyMs;return word==="waiting"&&asleepMs>=longMs?`asleep@${bytes}`:null}function reasonOf(word,kind,{stillMs,asleepMs,count},seen,isCause){
+const{activity,standing,isStopped,jobs}=seen;const stopped=isStopped?"; the agent is stopped (SIGSTOP?)":"";const nothing=`for ${(0,import_chunk_SBRRC2LY.formatDuration)(
+stillMs||activity.spanMs)} no output, no CPU of its own and no new commit`;if(kind==="unmeasured")return`${nothing.replace(", no CPU of its own","")}; CPU time \
+cannot be told here${stopped}`;if(word==="dead_wait"){const asleep=standing>0?` (but ${standing} process${standing===1?"":"es"} that began with it, asleep)`:"";
+return`dead_wait: ${nothing}, and nothing that it started is left${asleep}${stopped}`}if(word==="waiting"){if(jobs>0)return`${nothing}; it waits for ${jobs} job${jobs===
+1?"":"s"} of its own${stopped}`;const what=(0,import_chunk_P4LDATQQ.countDescendants)(activity.descendants);if(isCause)return`no observable change: ${nothing}, \
+and ${what} of its own asleep for ${(0,import_chunk_SBRRC2LY.formatDuration)(asleepMs)}${stopped}`;return`${nothing}; it waits for ${isAtWork(seen)?`what it sta\
+rted, which works (${cpuWords(activity)})`:`${what}, asleep`}${stopped}`}return`${nothing}; ${count===0?"nobody looked for a while":"one observation is not enou\
+gh"}${stopped}`}function workWords({activity,ownCpuMs,hasCommit}){const parts=[...activity.hasOutput?[`${(0,import_chunk_TFEMYLSK.formatSize)(activity.outputBytes)}\
+ of output`]:[],...(0,import_chunk_P4LDATQQ.isBusy)(ownCpuMs,activity.spanMs)?[`${(0,import_chunk_SBRRC2LY.formatDuration)(ownCpuMs??0)} of CPU`]:[],...hasCommit?
+["a new commit"]:[]];return`${parts.join(", ")} within ${(0,import_chunk_SBRRC2LY.formatDuration)(activity.spanMs)}`}function cpuWords({cpuMs,spanMs}){return`${(0,
+import_chunk_SBRRC2LY.formatDuration)(cpuMs??0)} of CPU within ${(0,import_chunk_SBRRC2LY.formatDuration)(spanMs)}`}async function jobsAtWork(root,owner){const key=(0,
+import_chunk_BQYHQL4Q.readKey)();let count=0;for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const read=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.
+jobPaths)(root,id));if(read.kind!=="ok"||read.value.owner!==owner||!await(0,import_chunk_BQYHQL4Q.isGenuine)(read.value,key))continue;if(["supervised","unseen",
+"armed"].includes((0,import_chunk_ISA2PM3Z.conditionOf)((0,import_chunk_ISA2PM3Z.inspect)(root,id))))count+=1}return count}var headBytes=4096;var lookMs=5e3;function headFolder(folder){
+const root=(0,import_chunk_G4YWOPCR.findWorktree)(folder);if(root===void 0)return void 0;const dotGit=import_node_path.default.join(root,".git");if((0,import_chunk_S7M4UBSY.
+isFolder)(dotGit))return dotGit;const named=/^gitdir: (.+)$/m.exec((0,import_chunk_PGEWSQPR.readText)(dotGit,headBytes)??"")?.[1]?.trim();return named===void 0||
+named===""?void 0:import_node_path.default.resolve(root,named)}async function headStamp(gitFolder){const head=import_node_path.default.join(gitFolder,"HEAD");const[
+itself,log]=await Promise.all([(0,import_chunk_2BIZXMTV.fileFacts)(head,lookMs),(0,import_chunk_2BIZXMTV.fileFacts)(import_node_path.default.join(gitFolder,"log\
+s/HEAD"),lookMs)]);if(itself===void 0||log===void 0)return void 0;const text=(0,import_chunk_PGEWSQPR.readText)(head,headBytes)?.trim()??"";return JSON.stringify(
+[text,log,await refFacts(gitFolder,text)])}async function refFacts(gitFolder,head){const ref=/^ref: (refs\/[^\0]+)$/.exec(head)?.[1];if(ref===void 0||ref.split(
+"/").includes(".."))return null;const common=import_node_path.default.resolve(gitFolder,(0,import_chunk_PGEWSQPR.readText)(import_node_path.default.join(gitFolder,
+"commondir"),headBytes)?.trim()||".");return await(0,import_chunk_2BIZXMTV.fileFacts)(import_node_path.default.join(common,ref),lookMs)??null}var established="0\
+1";function countConnections(pids){if(process.platform!=="linux")return null;const found=new Set;let hasSeen=false;for(const pid of pids){const sockets=socketsOf(
 pid);if(!sockets)continue;hasSeen=true;if(sockets.size===0)continue;for(const inode of["tcp","tcp6"].flatMap(table=>establishedIn(`/proc/${pid}/net/${table}`)))
 if(sockets.has(inode))found.add(inode)}return hasSeen?found.size:null}function socketsOf(pid){const folder=`/proc/${pid}/fd`;try{return new Set((0,import_node_fs.
 readdirSync)(folder).flatMap(fd=>socketIn(`${folder}/${fd}`)??[]))}catch{return void 0}}function socketIn(link){try{return/^socket:\[(\d+)\]$/.exec((0,import_node_fs.

@@ -164,12 +164,13 @@ test('what an earlier worker told of the same standstill is not told again', () 
   );
 });
 
-test('a tool that is started in a standstill slept only since then, and does not wake for the same standstill again', () => {
+test('a tool that is started in a standstill is a movement: it slept only since then', () => {
   const judged = judge([nothing, nothing, nothing, nothing, ...Array.from({ length: 7 }, () => toolSleeps)]);
+  const woken = judged.flatMap(({ wakes, fingerprint, note }) => (wakes ? [[fingerprint, note.reason]] : []));
   assert.deepEqual(
-    judged.map(({ wakes }) => wakes),
-    [false, true, ...Array.from({ length: 9 }, () => false)],
+    woken.map(([cause]) => cause),
+    ['dead_wait@100', 'asleep@100'],
   );
-  assert.deepEqual([judged[5]?.note.word, judged[5]?.fingerprint], ['waiting', null]);
-  assert.match(judged.at(-1)?.note.reason ?? '', /asleep for 35m/);
+  assert.match(woken[1]?.[1] ?? '', /asleep for 30m/);
+  assert.deepEqual([judged[8]?.fingerprint, judged[9]?.wakes], [null, true]);
 });

@@ -88,9 +88,7 @@ export function judgeLiveness(before: LivenessMemory, seen: LivenessSeen): Liven
   const word = count < livenessObservations ? 'unknown' : wordOf(kind);
   const cause = causeOf(word, memory, seen);
   const reason = reasonOf(word, kind, memory, seen, cause !== null);
-  // One standstill wakes once; only that what it waited for has ended is worse than what was told.
-  const wakes =
-    cause !== null && !before.told.some((earlier) => earlier === cause || earlier === `dead_wait@${seen.bytes}`);
+  const wakes = cause !== null && !before.told.includes(cause);
   if (cause !== null) memory.told = [...new Set([...before.told, cause])];
   const isOther = word !== 'unknown' && word !== before.word;
   if (isOther) memory.word = word;
