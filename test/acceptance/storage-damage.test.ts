@@ -264,7 +264,12 @@ test('a cache of compiled code that was damaged on disk costs nothing but time',
   for (const args of readers) good.push(await run(workspace, args));
   const folder = join(workspace.home, '.cache/job-companion');
   const files = readdirSync(folder).filter((name) => /^(status|result)-/.test(name));
-  assert.equal(files.length, 2);
+  // One for what most starts need; some have a second for the rest.
+  for (const [verb] of readers)
+    assert.ok(
+      files.some((name) => name.startsWith(`${verb}-`)),
+      String(files),
+    );
   const whole = new Map(files.map((name) => [name, readFileSync(join(folder, name))]));
   const damages: [what: string, damage: (bytes: Buffer) => Buffer][] = [
     ['truncated', (bytes) => bytes.subarray(0, bytes.length / 2)],
