@@ -44,7 +44,12 @@ async function begin(workspace: Workspace, options: string[], before = ''): Prom
     ...job,
     hold,
     until,
-    untilOne: (what, isIt) => eventually(what, () => told(job).find(isIt), { limitMs: 60_000 }) as Promise<Told>,
+    async untilOne(what, isIt) {
+      const one = (await eventually(what, () => told(job).find(isIt), { limitMs: 60_000 })) as Told;
+      // The event is written first, the state a moment later.
+      await eventually('its state', () => job.state().seq >= Number(one.seq), { limitMs: 60_000 });
+      return one;
+    },
     async end() {
       hold.release();
       const { code, stderr } = await run(workspace, ['wait', job.id]);
