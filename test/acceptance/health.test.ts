@@ -38,16 +38,19 @@ async function begin(workspace: Workspace, options: string[], before = ''): Prom
   await eventually('the held command to run', () => hold.isHeld(), { limitMs: 30_000 });
   const until = async (count: number) => {
     await eventually(`${count} checkpoints`, () => told(job).length >= count, { limitMs: 60_000 });
-    return told(job);
+    const seen = told(job);
+    await untilState(Number(seen.at(-1)?.seq));
+    return seen;
   };
+  // The event is written first, the state a moment later.
+  const untilState = (seq: number) => eventually('its state', () => job.state().seq >= seq, { limitMs: 60_000 });
   return {
     ...job,
     hold,
     until,
     async untilOne(what, isIt) {
       const one = (await eventually(what, () => told(job).find(isIt), { limitMs: 60_000 })) as Told;
-      // The event is written first, the state a moment later.
-      await eventually('its state', () => job.state().seq >= Number(one.seq), { limitMs: 60_000 });
+      await untilState(Number(one.seq));
       return one;
     },
     async end() {
