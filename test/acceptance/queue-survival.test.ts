@@ -3,17 +3,15 @@
  * unless a test says so; the queue looks after itself.
  */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import test from 'node:test';
-import { builtFile, run } from '../helpers/companion.ts';
+import { run } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { type Hold, type Job, killNow, launch, makeHold, untilHeld } from '../helpers/jobs.ts';
 import { killByIdentity } from '../helpers/process.ts';
 import { patient, untilAllEnded, untilQueued } from '../helpers/queue.ts';
-import { testNode } from '../helpers/test-node.ts';
-import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
+import { canRestart, runAfterRestart } from '../helpers/restarted.ts';
+import { makeWorkspace } from '../helpers/workspace.ts';
 
 test('workers of queued and of running jobs killed in the middle: nobody looks, and all end, in order, once each', async (t) => {
   const workspace = makeWorkspace(t);
@@ -121,7 +119,7 @@ test('a stopped worker holds its queue up for a lease, not for ever', async (t) 
 });
 
 test('a job that is queued when the machine is booted again goes on waiting, and has its turn', async (t) => {
-  if (!canUnshareMounts()) return t.skip('needs the right to make a mount namespace');
+  if (!canRestart()) return t.skip('needs the right to make a mount namespace');
   const workspace = makeWorkspace(t);
   const hold = makeHold(workspace);
   const holder = await launch(workspace, ['--max-live', '1', '--', ...hold.command]);
@@ -136,7 +134,7 @@ test('a job that is queued when the machine is booted again goes on waiting, and
   for (const worker of workers) killByIdentity(worker, 'SIGSTOP');
   for (const one of [holder.identity('shim'), holder.identity('child'), ...workers]) killByIdentity(one);
   // Only the last one is waited for: it brings those before it back.
-  assert.equal(await startAfterRestart(workspace, ['wait', second.id, '--timeout', '5m']), 0);
+  assert.equal((await runAfterRestart(workspace, ['wait', second.id, '--timeout', '5m'])).code, 0);
   assert.deepEqual(
     jobs.map((job) => job.state().state),
     ['done', 'done'],
@@ -155,22 +153,3 @@ test('the workers of queued jobs leave when their state folder is taken away', a
   workspace.defer(() => hold.release());
   rmSync(workspace.path('.job-state'), { recursive: true });
 });
-
-function canUnshareMounts(): boolean {
-  return (
-    spawnSync('unshare', ['-m', 'mount', '--bind', '/proc/uptime', '/proc/sys/kernel/random/boot_id']).status === 0
-  );
-}
-
-/** The built file, on a machine that says it was booted again. */
-function startAfterRestart(workspace: Workspace, args: string[]): Promise<number | null> {
-  const boot = join(workspace.base, 'boot-id');
-  writeFileSync(boot, '01234567-89ab-cdef-0123-456789abcdef\n');
-  const script = 'mount --bind "$1" /proc/sys/kernel/random/boot_id && shift && exec "$@"';
-  const child = spawn('unshare', ['-m', 'sh', '-c', script, 'sh', boot, testNode(), builtFile, ...args], {
-    cwd: workspace.dir,
-    env: workspace.env,
-    stdio: 'ignore',
-  });
-  return new Promise((resolve) => child.once('exit', (code) => resolve(code)));
-}
