@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "fc72cf247ffb8568";
+const buildId = "279e0f5cf03f13d5";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -140,9 +140,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-J6L35BZC.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-O4W5H4LZ.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-5JKL363D.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-4RUXC363.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-FG3R5Z3J.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -168,11 +168,11 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function usualText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./cancel-Z5EPGB2M.js": function (module, exports) {
+"./cancel-PO4ETSQK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_EQSYQW6Y=load("./chunk-EQSYQW6Y.js");var import_chunk_JVPRRS42=load(
 "./chunk-JVPRRS42.js");var import_chunk_XGPC6K3J=load("./chunk-XGPC6K3J.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_YC6TQ6IO=load(
 "./chunk-YC6TQ6IO.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load(
-"./chunk-VBLPR7QA.js");var import_chunk_NX5RQY4M=load("./chunk-NX5RQY4M.js");var import_chunk_S3KT6DCI=load("./chunk-S3KT6DCI.js");var import_chunk_35CMASYX=load(
+"./chunk-VBLPR7QA.js");var import_chunk_OME735HD=load("./chunk-OME735HD.js");var import_chunk_QWXFBXTV=load("./chunk-QWXFBXTV.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_KE7LBTMK=load("./chunk-KE7LBTMK.js");var import_chunk_PAJNRSJK=load("./chunk-PAJNRSJK.js");var import_chunk_5KEVMXCX=load(
 "./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load(
 "./chunk-3BHDXNO3.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
@@ -183,7 +183,7 @@ function usualText() {/*
 "./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_6PFAPK5K=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_INLMF3WV=load(
 "./chunk-INLMF3WV.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -194,7 +194,7 @@ function usualText() {/*
 ext",value:"TEXT",help:"kept in the record"},owner:{kind:"text",value:"NAME",help:"who asks (default: JOB_OWNER)"},...import_chunk_7YG4K7DK.common},notes:"Exit \
 codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik\
 3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){const root=context.root(input);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);const id=(0,import_chunk_HCKID2IT.
-requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_NX5RQY4M.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.
+requireWholeId)(root,input.words[0]);const reply=await(0,import_chunk_OME735HD.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.
 owner()??null,why:input.text("why")??null});const{state,paths}=reply.view;const json={id,result:reply.result,state:state.state,error:state.error,result_path:paths.
 result};if(reply.result==="canceled"){const out=`${id}: canceled
 report: ${paths.result}
@@ -221,52 +221,6 @@ size,modified_ms:mtimeMs,inode:ino}),error=>["ENOENT","ENOTDIR"].includes((0,imp
 itself]=[await(0,import_promises.stat)(target),await(0,import_promises.lstat)(target)];return{found:(0,import_chunk_S7M4UBSY.behindOf)(behind,itself.isSymbolicLink()?
 await(0,import_promises.realpath)(target):null)}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error";return["ENOENT","ENOTDIR"].includes(code)?
 {found:void 0}:{trouble:code}}}
-
-},
-"./chunk-2FP5TGIZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-D4A3KH7I.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
- take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
-text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null}}function onStallOf(input){const text=input.text("on-stall");
-if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
-l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EBOOCFUF.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
--stall of ${size} bytes: at most ${import_chunk_EBOOCFUF.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
-!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
-n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
-checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
-import_chunk_HVVHHWNA.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
-isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-QRKDVUG3.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
-const collect=`collect: ${import_chunk_AYL4EYJC.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(launched),collect,
-...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,
-heartbeatMs:null,isJson:input.has("json"),owner:input.text("owner")??null,told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?
-"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}function specOf(root,id){const spec=(0,
-import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}function warningNotes(root,id){return warningsOf(
-root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))return void 0;const[
-{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-XANAYOUL.js")),Promise.resolve().then(()=>load("./timer-facts-HUMBID\
-TY.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},line:`due:     ${dueWords(
-spec.timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load(
-"./queue-note-7AQXRI3P.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
-root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);const commands={wait:import_chunk_AYL4EYJC.nextCommands.waitOn(id,specOf(root,id),root.option),
-observe:import_chunk_AYL4EYJC.nextCommands.observe(id,root.option),cancel:import_chunk_AYL4EYJC.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
-id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
-facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
-next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
-`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
-
-`,notes}}
 
 },
 "./chunk-2INWFJOZ.js": function (module, exports) {
@@ -535,6 +489,127 @@ max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(l
 return text.charAt(0).toUpperCase()+text.slice(1)}
 
 },
+"./chunk-4VHXYLXZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
+exports=stdin_exports;var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_TV6M3BVC=load(
+"./chunk-TV6M3BVC.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4MBICC2C=load(
+"./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","\
+hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){
+return reasons.find(reason=>reason===text)}function judgeEnd(facts){if(facts.survivors.length>0){return failed("failed","survivors",`these processes outlived SI\
+GKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"canceled":return{outcome:"canceled",error:null};case"met":case"due":return{outcome:"done",error:null};case"\
+watch_failed":return failed("failed","watch_failed",facts.detail??"the condition cannot hold any more");case"watch_error":return failed("failed","watch_error",facts.
+detail??"the condition cannot be looked at");case"exited":case"lingered":return judgeExit(facts);case"hard_timeout":if(isStaff(facts)&&facts.staffError===null)return{
+outcome:"done",error:null};if(facts.kind==="watch")return failed("timed_out","watch_expired",`the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
+return failed("timed_out","hard_timeout",`the hard limit of ${facts.deadlineText} was reached${told(facts)}`);case"first_output_timeout":return failed("failed",
+"first_output_timeout","nothing was printed within --first-output");case"stalled":return failed("failed","stalled",`nothing happened for the time given by --sta\
+ll-after${detailOf(facts)}`);case"sign_in":return failed("failed","auth",facts.staffError?.message??"the agent waits for a sign-in that nobody can give");case"s\
+tate_vanished":return failed("crashed","worker_lost","the state folder vanished");case"spawn_failed":return failed("failed","spawn_failed",`the program could no\
+t be started: ${facts.detail??"not known why"}`);case"never_started":return failed("failed","never_started","the launcher died before a worker existed");case"wo\
+rker_lost":return failed("crashed","worker_lost","the processes that supervise the command were killed; how it ended is not known");case"host_restarted":return failed(
+"crashed","host_restarted","the machine was restarted while the job ran")}}function judgeExit(facts){const{exit}=facts;if(exit?.spawn_failed)return failed("fail\
+ed","spawn_failed",`the program could not be executed (exit code ${exit.exit_code})`);if(isStaff(facts)){return facts.staffError?{outcome:"failed",error:facts.staffError}:
+{outcome:"done",error:null}}if(!exit)return failed("crashed","worker_lost","how the command ended is not known");if(exit.exit_code===facts.successExit)return judgeFiles(
+facts);if(facts.signal!==null&&exit.signaled)return failed("failed","signal",signalMessage(facts.signal));return failed("failed","exit_nonzero",`the command exi\
+ted with code ${exit.exit_code}`)}function judgeFiles({missingFiles:missingFiles2=[]}){if(missingFiles2.length===0)return{outcome:"done",error:null};const named=missingFiles2.
+slice(0,3).join(", ");const more=missingFiles2.length>3?` and ${missingFiles2.length-3} more`:"";return failed("failed","artifact_missing",`neither new nor chan\
+ged at the end: ${named}${more}`)}function isStaff({kind}){return kind==="staff"}function detailOf({detail}){return detail===void 0?"":`; ${detail}`}function told({
+staffError}){const isWord=staffError&&["auth","quota","agent_error","response_timeout"].includes(staffError.code);return isWord?`; the agent had told: ${staffError.
+message}`:""}function signalMessage(signal){const hint=signal==="SIGKILL"?" (not by us: often the kernel, when memory runs out)":"";return`the command was ended\
+ by ${signal}${hint}`}function failed(outcome,code,message){return{outcome,error:{code,message}}}function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>
+192)return void 0;const number=exitCode-128;const known=Object.entries(table).find(([,value])=>value===number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.
+constants.signals;function judgeStaff(reading,ending,request){const answer=reading.answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[
+...reading.warnings,...denialWarnings(reading)];const error=findError(reading,ending,request,answer);if(error===null&&request.reason==="lingered"){warnings.push(
+{code:"ended_after_answer",message:"the agent stayed alive after its final event and was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push(
+{code:"limit_after_answer",message:"the hard limit struck after the complete answer had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){
+if(reading.failure)return reading.failure;if(reading.final==="failure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.
+reason==="exited"&&ending.exitCode!==0)return exitError(ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answ\
+er",message:`the agent ended without a final event${quoted(lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.
+resume){const got=reading.conversationId??"none";return{code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}
+if(answer!==null)return null;if(reading.denials.length>0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.
+join(", ")}`}}return{code:"no_final_answer",message:"the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)
+return{code:"signal",message:`the agent was ended by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}
+function denialWarnings(reading){return reading.denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){
+const lines=ending.stderrTail.split("\n").map(line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}
+var severities=["critical","high","medium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;
+var most={summary:1e4,title:500,detail:1e4,file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and \
+nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
+fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
+null"}]}
+No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
+import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
+text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
+error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
+startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
+let open;for(const{line,from,next}of(0,import_chunk_TV6M3BVC.linesOf)(answer)){const fence=(0,import_chunk_TV6M3BVC.fenceOf)(line);if(fence&&open&&(0,import_chunk_TV6M3BVC.
+closes)(fence,open)){const text=isJson(open)||open.info===""?answer.slice(open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&
+(!open||isJson(fence))){open={...fence,from:next}}}return found}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(
+value))return fault("the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allo\
+wed: ${verdicts.join(", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");
+if(!Array.isArray(findings))return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);
+const read=[];for(const[n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,
+title,detail,file,line,suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,
+summary,findings:read}}}function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}\
+; allowed: ${severities.join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name===
+"suggestion"))continue;const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(
+line)&&Number(line)>0))return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="strin\
+g")return`${name} is no text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{
+kind:"fault",reason}}function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="\
+object"&&value!==null)return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value===
+"object"&&value!==null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}function usageOf(told2,runsOn,resumed){if(told2===
+null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===
+null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=before?now-before:now;const usage={...told2};if(runsOn.
+tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,earlier.output_tokens);usage.total_tokens=
+less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.cost_usd,earlier.cost_usd??0));return{usage,
+usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){
+const{paths,spec,staff}=job;const backend=(0,import_chunk_TV6M3BVC.backendOf)(spec);const reading=seen.reading??(0,import_chunk_TV6M3BVC.replay)(spec,paths);const byItself=exit.
+reason==="exited";const ending=(0,import_chunk_TV6M3BVC.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
+reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
+...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_A5QZINI7.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
+import_chunk_WZWIN2US.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
+const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
+const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
+findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
+return reason==="exited"||reason==="lingered"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if((0,import_chunk_TV6M3BVC.backendOf)(spec)?.
+answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle cou\
+ld not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){try{return look()}catch(error){warnings.push({code:"not_told",message:`${what}\
+ could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===
+null||!(0,import_chunk_4MBICC2C.isUnfinished)(answer))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`the agent s\
+ays that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function questionWarnings({handback},answer){const name=answer===null?null:
+(0,import_chunk_4MBICC2C.findQuestion)(answer);if(name===null)return[];const file=handback?`${handback.dir}/${name}`:name;const isThere=handback!==void 0&&handback!==
+null&&(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file";const answered=(0,import_chunk_4MBICC2C.answerName)(name);const into=isThere&&answered!==null?`${handback.
+dir}/${answered} or into the next task`:"the next task";const where=isThere?`; put the answer into ${into}`:" (there is no such file)";return[{code:"parent_ques\
+tion",message:`the agent asks a question in ${file}${where}`}]}function changeWarnings(staff,changes){if(!(0,import_chunk_GAHUBHR4.isReader)(staff.mode,staff.profile)||
+!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)
+return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.
+showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5} more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.
+refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`\
+the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;
+return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(
+answer);if(parsed.kind==="ok")return{findings:parsed.value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings canno\
+t be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;
+const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,
+spec,staff:spec.staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.
+stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??
+[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.
+run?(0,import_chunk_K346ZPGJ.missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_SBRRC2LY.formatDuration)(
+spec.deadline_ms),detail:ending.detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.
+isoNow)();const conversationId=staff?.reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attenti\
+on"?"unknown":before.health,attention_kind:null,started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),
+exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.
+error,warnings:[...warnings,...leftoverWarnings(ending),...ending.task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:
+before.conversation,reconciled:ending.reconciled,output:ending.omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.
+usage,...ending.watch?{watch:ending.watch}:{},...ending.handback?{handback:ending.handback}:{},...taskFields(spec,ending),...staff?.usage_total?{usage_total:staff.
+usage_total}:{}};return{state,staff,results}}function taskFields({run},{task}){if(!run?.status_cmd)return{};return{task_status:task?.task_status??"unknown",task_exit_code:task?.
+task_exit_code??"unknown"}}function leftoverWarnings(ending){if(ending.reason!=="exited"||ending.tree.ended.length===0)return[];const named=ending.tree.ended.slice(
+0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;return[
+{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({bytes:(0,import_chunk_LHVANLLD.logSize)(file),omitted:0,exact:true});return{stdout:note(
+paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){return reason==="due"?timer?.due_at:void 0}function startedAt(paths){return timeOf(paths.
+childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);return facts?(0,import_chunk_CL3BCQKO.isoOf)(facts.modifiedMs):null}
+
+},
 "./chunk-52W7456X.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{addWorktree:()=>addWorktree,isDirtyTree:()=>isDirtyTree,planWorktree:()=>planWorktree,realPlace:()=>realPlace,removeWorktree:()=>removeWorktree,
 takeOverCommands:()=>takeOverCommands,undoWorktree:()=>undoWorktree,worktreeWork:()=>worktreeWork});module.exports=stdin_exports;var import_chunk_MEZMZXHY=load(
@@ -710,127 +785,6 @@ before,(0,import_chunk_MEZMZXHY.captureWorkspace)(spec.cwd,{exclude:[paths.root]
 import_chunk_E4Q33Z52.contextOf)(before):null}
 
 },
-"./chunk-AGE46BQ7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
-exports=stdin_exports;var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_TV6M3BVC=load(
-"./chunk-TV6M3BVC.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","\
-hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){
-return reasons.find(reason=>reason===text)}function judgeEnd(facts){if(facts.survivors.length>0){return failed("failed","survivors",`these processes outlived SI\
-GKILL: ${facts.survivors.join(", ")}`)}switch(facts.reason){case"canceled":return{outcome:"canceled",error:null};case"met":case"due":return{outcome:"done",error:null};case"\
-watch_failed":return failed("failed","watch_failed",facts.detail??"the condition cannot hold any more");case"watch_error":return failed("failed","watch_error",facts.
-detail??"the condition cannot be looked at");case"exited":case"lingered":return judgeExit(facts);case"hard_timeout":if(isStaff(facts)&&facts.staffError===null)return{
-outcome:"done",error:null};if(facts.kind==="watch")return failed("timed_out","watch_expired",`the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
-return failed("timed_out","hard_timeout",`the hard limit of ${facts.deadlineText} was reached${told(facts)}`);case"first_output_timeout":return failed("failed",
-"first_output_timeout","nothing was printed within --first-output");case"stalled":return failed("failed","stalled",`nothing happened for the time given by --sta\
-ll-after${detailOf(facts)}`);case"sign_in":return failed("failed","auth",facts.staffError?.message??"the agent waits for a sign-in that nobody can give");case"s\
-tate_vanished":return failed("crashed","worker_lost","the state folder vanished");case"spawn_failed":return failed("failed","spawn_failed",`the program could no\
-t be started: ${facts.detail??"not known why"}`);case"never_started":return failed("failed","never_started","the launcher died before a worker existed");case"wo\
-rker_lost":return failed("crashed","worker_lost","the processes that supervise the command were killed; how it ended is not known");case"host_restarted":return failed(
-"crashed","host_restarted","the machine was restarted while the job ran")}}function judgeExit(facts){const{exit}=facts;if(exit?.spawn_failed)return failed("fail\
-ed","spawn_failed",`the program could not be executed (exit code ${exit.exit_code})`);if(isStaff(facts)){return facts.staffError?{outcome:"failed",error:facts.staffError}:
-{outcome:"done",error:null}}if(!exit)return failed("crashed","worker_lost","how the command ended is not known");if(exit.exit_code===facts.successExit)return judgeFiles(
-facts);if(facts.signal!==null&&exit.signaled)return failed("failed","signal",signalMessage(facts.signal));return failed("failed","exit_nonzero",`the command exi\
-ted with code ${exit.exit_code}`)}function judgeFiles({missingFiles:missingFiles2=[]}){if(missingFiles2.length===0)return{outcome:"done",error:null};const named=missingFiles2.
-slice(0,3).join(", ");const more=missingFiles2.length>3?` and ${missingFiles2.length-3} more`:"";return failed("failed","artifact_missing",`neither new nor chan\
-ged at the end: ${named}${more}`)}function isStaff({kind}){return kind==="staff"}function detailOf({detail}){return detail===void 0?"":`; ${detail}`}function told({
-staffError}){const isWord=staffError&&["auth","quota","agent_error","response_timeout"].includes(staffError.code);return isWord?`; the agent had told: ${staffError.
-message}`:""}function signalMessage(signal){const hint=signal==="SIGKILL"?" (not by us: often the kernel, when memory runs out)":"";return`the command was ended\
- by ${signal}${hint}`}function failed(outcome,code,message){return{outcome,error:{code,message}}}function signalOfExit(exitCode,table){if(exitCode<=128||exitCode>
-192)return void 0;const number=exitCode-128;const known=Object.entries(table).find(([,value])=>value===number);return known?known[0]:`SIG${number}`}var signalNumbers=import_node_os.
-constants.signals;function judgeStaff(reading,ending,request){const answer=reading.answer!==null&&reading.answer.trim()!==""?reading.answer:null;const warnings=[
-...reading.warnings,...denialWarnings(reading)];const error=findError(reading,ending,request,answer);if(error===null&&request.reason==="lingered"){warnings.push(
-{code:"ended_after_answer",message:"the agent stayed alive after its final event and was ended"})}if(error===null&&request.reason==="hard_timeout"){warnings.push(
-{code:"limit_after_answer",message:"the hard limit struck after the complete answer had arrived"})}return{answer,error,warnings}}function findError(reading,ending,request,answer){
-if(reading.failure)return reading.failure;if(reading.final==="failure")return{code:"agent_error",message:lastWords(ending)??"the agent reported a failure"};if(request.
-reason==="exited"&&ending.exitCode!==0)return exitError(ending);if(reading.final===null&&(answer!==null||reading.denials.length===0)){return{code:"no_final_answ\
-er",message:`the agent ended without a final event${quoted(lastWords(ending))}`}}if(request.resume!==null&&request.keepsConversation&&reading.conversationId!==request.
-resume){const got=reading.conversationId??"none";return{code:"conversation_mismatch",message:`conversation ${request.resume} was asked for, the agent used ${got}`}}
-if(answer!==null)return null;if(reading.denials.length>0){return{code:"permission_denied",message:`there is no final answer and these were refused: ${reading.denials.
-join(", ")}`}}return{code:"no_final_answer",message:"the final answer is empty"}}function exitError(ending){const words=quoted(lastWords(ending));if(ending.signal)
-return{code:"signal",message:`the agent was ended by ${ending.signal}${words}`};return{code:"exit_nonzero",message:`the agent exited with code ${ending.exitCode}${words}`}}
-function denialWarnings(reading){return reading.denials.map(what=>({code:"permission_denied",message:`refused to the agent: ${what}`}))}function lastWords(ending){
-const lines=ending.stderrTail.split("\n").map(line=>line.trim());return lines.filter(line=>line!=="").at(-1)}function quoted(words){return words===void 0?"":`: ${words}`}
-var severities=["critical","high","medium","low","info"];var verdicts=["approve","changes_requested","inconclusive"];var mostFindings=500;var mostBytes=1024*1024;
-var most={summary:1e4,title:500,detail:1e4,file:4096,suggestion:1e4};var findingsForm=`Your final message must end with one JSON object in a \`\`\`json block, and \
-nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "in\
-fo", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or \
-null"}]}
-No findings: an empty list.`;function parseFindings(answer){const text=jsonTextOf(answer);if(text===void 0)return fault("the answer holds no JSON object");const bytes=(0,
-import_chunk_LXK2ZILE.byteLength)(text);if(bytes>mostBytes)return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);let value;try{value=JSON.parse(
-text)}catch(error){return fault(`its JSON does not parse: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(
-error)),240)}`)}return readFindings(value)}function jsonTextOf(answer){const block=lastBlock(answer);if(block!==void 0)return block;const whole=answer.trim();if(whole.
-startsWith("{"))return whole;const begin=whole.lastIndexOf("\n{");return begin>=0&&whole.endsWith("}")?whole.slice(begin+1):void 0}function lastBlock(answer){let found;
-let open;for(const{line,from,next}of(0,import_chunk_TV6M3BVC.linesOf)(answer)){const fence=(0,import_chunk_TV6M3BVC.fenceOf)(line);if(fence&&open&&(0,import_chunk_TV6M3BVC.
-closes)(fence,open)){const text=isJson(open)||open.info===""?answer.slice(open.from,from).trim():"";if(text.startsWith("{"))found=text;open=void 0}else if(fence&&
-(!open||isJson(fence))){open={...fence,from:next}}}return found}function isJson({info}){return/^json\w*$/i.test(info)}function readFindings(value){if(!isObject(
-value))return fault("the JSON is no object");const{verdict,summary,findings}=value;if(!isOneOf(verdict,verdicts))return fault(`verdict is ${show(verdict)}; allo\
-wed: ${verdicts.join(", ")}`);const reason=textFault("summary",summary);if(reason!==void 0||typeof summary!=="string")return fault(reason??"summary is no text");
-if(!Array.isArray(findings))return fault("findings is no list");if(findings.length>mostFindings)return fault(`${findings.length} findings; at most ${mostFindings}`);
-const read=[];for(const[n,one]of findings.entries()){const reason2=findingFault(one);if(reason2!==void 0)return fault(`findings[${n}]: ${reason2}`);const{severity,
-title,detail,file,line,suggestion}=one;read.push({severity,title,detail,file:file??null,line:line??null,suggestion:suggestion??null})}return{kind:"ok",value:{verdict,
-summary,findings:read}}}function findingFault(one){if(!isObject(one))return"no object";if(!isOneOf(one.severity,severities))return`severity is ${show(one.severity)}\
-; allowed: ${severities.join(", ")}`;for(const name of["title","detail","file","suggestion"]){const value=one[name]??null;if(value===null&&(name==="file"||name===
-"suggestion"))continue;const reason=textFault(name,value);if(reason!==void 0)return reason}const{line}=one;if(line!==null&&line!==void 0&&!(Number.isSafeInteger(
-line)&&Number(line)>0))return`line is ${show(line)}; allowed: a number from 1 on, or null`;return void 0}function textFault(name,value){if(typeof value!=="strin\
-g")return`${name} is no text`;return value.length<=most[name]?void 0:`${name} has ${value.length} characters; at most ${most[name]}`}function fault(reason){return{
-kind:"fault",reason}}function show(value){if(typeof value==="string")return`${JSON.stringify(value.slice(0,60))}${value.length>60?"...":""}`;if(typeof value==="\
-object"&&value!==null)return Array.isArray(value)?"a list":"an object";return value===void 0?"missing":String(value)}function isObject(value){return typeof value===
-"object"&&value!==null&&!Array.isArray(value)}function isOneOf(value,allowed){return allowed.some(one=>one===value)}function usageOf(told2,runsOn,resumed){if(told2===
-null||!runsOn.tokens&&!runsOn.cost)return{usage:told2,usage_total:null};if(resumed===null)return{usage:told2,usage_total:told2};const{earlier}=resumed;if(earlier===
-null)return{usage:runsOn.tokens?null:withoutCost(told2),usage_total:told2};const less=(now,before)=>now>=before?now-before:now;const usage={...told2};if(runsOn.
-tokens){usage.input_tokens=less(told2.input_tokens,earlier.input_tokens);usage.output_tokens=less(told2.output_tokens,earlier.output_tokens);usage.total_tokens=
-less(told2.total_tokens,earlier.total_tokens)}if(runsOn.cost&&told2.cost_usd!==void 0)usage.cost_usd=rounded(less(told2.cost_usd,earlier.cost_usd??0));return{usage,
-usage_total:told2}}function withoutCost({cost_usd:_cost,...tokens}){return tokens}function rounded(dollars){return Math.round(dollars*1e6)/1e6}function endStaff(job,seen,exit,stdout){
-const{paths,spec,staff}=job;const backend=(0,import_chunk_TV6M3BVC.backendOf)(spec);const reading=seen.reading??(0,import_chunk_TV6M3BVC.replay)(spec,paths);const byItself=exit.
-reason==="exited";const ending=(0,import_chunk_TV6M3BVC.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
-reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
-...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_A5QZINI7.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_FFAUEVYG.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
-const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
-const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
-findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
-return reason==="exited"||reason==="lingered"||reason==="hard_timeout"?reason:"other"}function cutAnswer(spec,stdout){if((0,import_chunk_TV6M3BVC.backendOf)(spec)?.
-answerFrom!=="stdout"||!stdout||stdout.omitted===0)return null;const message=`the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle cou\
-ld not be kept`;return{code:"output_unstorable",message}}function safely(warnings,what,look){try{return look()}catch(error){warnings.push({code:"not_told",message:`${what}\
- could not be told: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_NVPF5LEY.messageOf)(error),400)}`});return void 0}}function finishWarnings(answer){if(answer===
-null||!(0,import_chunk_4MBICC2C.isUnfinished)(answer))return[];const[first=""]=answer.trimStart().split("\n",1);return[{code:"not_finished",message:`the agent s\
-ays that the task is not finished: ${(0,import_chunk_LXK2ZILE.excerpt)(first,300)}`}]}function questionWarnings({handback},answer){const name=answer===null?null:
-(0,import_chunk_4MBICC2C.findQuestion)(answer);if(name===null)return[];const file=handback?`${handback.dir}/${name}`:name;const isThere=handback!==void 0&&handback!==
-null&&(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file";const answered=(0,import_chunk_4MBICC2C.answerName)(name);const into=isThere&&answered!==null?`${handback.
-dir}/${answered} or into the next task`:"the next task";const where=isThere?`; put the answer into ${into}`:" (there is no such file)";return[{code:"parent_ques\
-tion",message:`the agent asks a question in ${file}${where}`}]}function changeWarnings(staff,changes){if(!(0,import_chunk_GAHUBHR4.isReader)(staff.mode,staff.profile)||
-!changes||changes.unchanged)return[];const isToldNothing=changes.file_count+changes.commit_count+changes.refs_changed.length===0;if(changes.reason!==null&&isToldNothing)
-return[{code:"not_told",message:`it is not known whether the worktree changed: ${changes.reason}`}];const what=[...changes.files.slice(0,5).map(file=>(0,import_chunk_FSRL2ASG.
-showName)(file.path)),...changes.file_count>5?[`and ${changes.file_count-5} more`]:[],...changes.commit_count>0?[`${changes.commit_count} commit(s)`]:[],...changes.
-refs_changed.slice(0,3).map(import_chunk_FSRL2ASG.showName),...changes.index_changed&&isToldNothing?["what is staged"]:[],...isToldNothing?changes.beyond:[]];const message=`\
-the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ")||"more than could be looked at"}`;
-return[{code:"reader_changed",message}]}function findingsOf(answer,warnings){if(answer===null)return{findings:null,findings_error:"there is no final answer"};const parsed=parseFindings(
-answer);if(parsed.kind==="ok")return{findings:parsed.value,findings_error:null};warnings.push({code:"findings_unreadable",message:`the structured findings canno\
-t be read: ${parsed.reason}`});return{findings:null,findings_error:parsed.reason}}function makeEndState(job,before,ending){const{paths,spec}=job;const{exit}=ending;
-const signal=exit?signalOfExit(exit.exit_code,signalNumbers)??null:null;const warnings=[...ending.warnings??before.warnings];const staff=spec.staff?endStaff({paths,
-spec,staff:spec.staff},{reading:ending.reading,before:ending.before},{reason:ending.reason,code:exit?.exit_code??null,signal},ending.omitted?.stdout??before.output?.
-stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??
-[];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.error??null,kind:spec.kind,missingFiles:spec.
-run?(0,import_chunk_K346ZPGJ.missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,import_chunk_SBRRC2LY.formatDuration)(
-spec.deadline_ms),detail:ending.detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.
-isoNow)();const conversationId=staff?.reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.outcome,health:before.health==="attenti\
-on"?"unknown":before.health,attention_kind:null,started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-Date.parse(started??before.created_at)),
-exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?null:Boolean(exit?.signaled)||ending.reason!=="exited"&&ending.tree.step!=="none",error:verdict.
-error,warnings:[...warnings,...leftoverWarnings(ending),...ending.task?.warnings??[]],conversation:conversationId&&spec.staff?{backend:spec.staff.backend,id:conversationId}:
-before.conversation,reconciled:ending.reconciled,output:ending.omitted??before.output??(spec.run||spec.staff?plainNotes(paths):null),usage:staff?staff.usage:before.
-usage,...ending.watch?{watch:ending.watch}:{},...ending.handback?{handback:ending.handback}:{},...taskFields(spec,ending),...staff?.usage_total?{usage_total:staff.
-usage_total}:{}};return{state,staff,results}}function taskFields({run},{task}){if(!run?.status_cmd)return{};return{task_status:task?.task_status??"unknown",task_exit_code:task?.
-task_exit_code??"unknown"}}function leftoverWarnings(ending){if(ending.reason!=="exited"||ending.tree.ended.length===0)return[];const named=ending.tree.ended.slice(
-0,5).map(one=>`${one.pid} (${one.name})`).join(", ");const message=`${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;return[
-{code:"leftovers_ended",message}]}function plainNotes(paths){const note=file=>({bytes:(0,import_chunk_LHVANLLD.logSize)(file),omitted:0,exact:true});return{stdout:note(
-paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){return reason==="due"?timer?.due_at:void 0}function startedAt(paths){return timeOf(paths.
-childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);return facts?(0,import_chunk_CL3BCQKO.isoOf)(facts.modifiedMs):null}
-
-},
 "./chunk-AYL4EYJC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackWords:()=>handbackWords,nextCommand:()=>nextCommand,nextCommands:()=>nextCommands,taskPlaceholder:()=>taskPlaceholder});
 module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");function nextCommand(option,...words){
@@ -965,6 +919,23 @@ events}=(0,import_chunk_DYMNB7GS.readEvents)(paths,Math.max(0,state.seq-eventsBa
 hasFailed(newest)?wordsOf(newest):null}function hasFailed({how,code}){return how!=="exited"||code!==0}function wordsOf({key,how,code,output}){const what=how==="\
 exited"?`code ${String(code)}`:String(how);const said=typeof output==="string"&&output.trim()!==""?`, ${output}`:"";return`failed (${(0,import_chunk_LXK2ZILE.excerpt)(
 (0,import_chunk_LXK2ZILE.plainText)(`${String(key)}: ${what}${said}`).replace(/\s+/g," ").trim(),300)})`}
+
+},
+"./chunk-CNQO2OTH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,countEnded:()=>countEnded,isChosen:()=>isChosen,listViews:()=>listViews,tryView:()=>tryView});module.
+exports=stdin_exports;var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_ISA2PM3Z=load(
+"./chunk-ISA2PM3Z.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_HCKID2IT.listActive)(
+root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
+root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_HCKID2IT.listJobs)(root)){if(left===0)break;if(isLive.has(
+id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
+filter(view=>isChosen(view.spec,options)).sort(byLife)}function countEnded(root,choice){const live=new Set((0,import_chunk_HCKID2IT.listActive)(root));return(0,
+import_chunk_HCKID2IT.listJobs)(root).filter(id=>!live.has(id)&&mayBeChosen(root,id,choice)).length}function mayBeChosen(root,id,choice){if(choice.owner===null&&
+choice.kinds===null)return true;const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.
+value,choice)}function isChosen(spec,{owner,kinds,isMine}){const isWanted=isMine&&spec!==null?isMine(spec):isOwnedBy(spec,owner);return isWanted&&(kinds===null||
+spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_ISA2PM3Z.isEnded)(a.state))-Number((0,import_chunk_ISA2PM3Z.isEnded)(
+b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_ZGPCVHGT.refresh,import_chunk_ISA2PM3Z.
+inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
 
 },
 "./chunk-CTSRVJRC.js": function (module, exports) {
@@ -1122,25 +1093,6 @@ spec,paths,state):state}function whatIsThere(paths){const there=file=>(0,import_
 paths.output),error_path:there(paths.error)}}
 
 },
-"./chunk-ETCBT2WP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.j\
-s");var import_chunk_J2Y3S7AC=load("./chunk-J2Y3S7AC.js");var import_chunk_2FP5TGIZ=load("./chunk-2FP5TGIZ.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_FTBNWG2U.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_J2Y3S7AC.onceWords)("run",input,(0,import_chunk_J2Y3S7AC.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_J2Y3S7AC.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_FTBNWG2U.makeRunPart)(input,cwd);return(0,import_chunk_2FP5TGIZ.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_2FP5TGIZ.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EBOOCFUF.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_FTBNWG2U.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_2FP5TGIZ.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
-
-},
 "./chunk-FDR4B2RE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{JournalScan:()=>JournalScan,eventsIn:()=>eventsIn});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./\
 chunk-ILRLY4JU.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var shortestLine=40;var EventChain=class{last;greatestBase;skipped=0;constructor(offset){
@@ -1159,36 +1111,6 @@ alloc(0);this.isInside=false;this.chain=new EventChain(0)}take(bytes,tell){const
 indexOf(10);end>=0;end=text.indexOf(10,from)){const event=!this.isInside&&end>from?this.chain.take(text.toString("utf8",from,end)):void 0;if(event)tell(event);if(this.
 isInside)this.chain.pass();this.isInside=false;from=end+1}this.rest=Buffer.from(text.subarray(from));if(this.rest.length<=2*import_chunk_EBOOCFUF.eventLineBytes)
 return;this.rest=Buffer.alloc(0);this.isInside=true}};
-
-},
-"./chunk-FFAUEVYG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
-neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_FWKGQQL5=load(
-"./chunk-FWKGQQL5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load(
-"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_GAHUBHR4.isWriter)(staff.profile))return[];const place=placeOf(cwd);
-const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_GAHUBHR4.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
-find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
-nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_AYL4EYJC.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
-"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
-try{const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
-kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
-factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
-20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
-a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_ZGBECAX4.
-readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_HCKID2IT.
-listActive)(root))await unlessGone(()=>(0,import_chunk_FWKGQQL5.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_BQYHQL4Q.readKey)();
-const found=[];for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,
-id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_BQYHQL4Q.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
-value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_ISA2PM3Z.conditionOf)((0,import_chunk_ISA2PM3Z.inspect)(root,id))}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_FWKGQQL5.
-isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
-import_chunk_G4YWOPCR.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
-folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
-a,b)||isBelow(b,a))}
 
 },
 "./chunk-FIPOTEWL.js": function (module, exports) {
@@ -1772,28 +1694,6 @@ function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLe
 "run","--help"])}
 
 },
-"./chunk-FWKGQQL5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
-module.exports=stdin_exports;var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
-ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-WZUR6IWQ.js"))).startOwedNotice(
-view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_ISA2PM3Z.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
-root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_ISA2PM3Z.conditionOf)(view))}function mayOweNotice({spec,
-state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_ISA2PM3Z.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
-import_chunk_ISA2PM3Z.inspect)(root,id);const condition=(0,import_chunk_ISA2PM3Z.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
-return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-KALQXHSX.js"));await settleJob(view,now2=>isSettleable(
-(0,import_chunk_ISA2PM3Z.conditionOf)(now2)),isStrict);const now=(0,import_chunk_ISA2PM3Z.inspect)(root,id);return nobodyComes.includes((0,import_chunk_ISA2PM3Z.
-conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
-()=>load("./may-act-5WAEOQGH.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
-spec:null,damage,state:(0,import_chunk_BQYHQL4Q.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
-damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_ISA2PM3Z.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
-resolve().then(()=>load("./attach-OGCAQPB4.js"));await attachWorker(view,isDue);return(0,import_chunk_ISA2PM3Z.inspect)(root,id)}function dropMarker(view){if(!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
-marker)}catch{}}function isHung(view){if((0,import_chunk_ISA2PM3Z.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
-leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_EBOOCFUF.leaseStaleMs}
-
-},
 "./chunk-FY7PDRQG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{splitWords:()=>splitWords});module.exports=stdin_exports;var operators=/^(?:\d*(?:>>?|<)|&&?|\|\|?|;|\d*>&\d+|&>)$/;
 function splitWords(text){const words=[];let word=null;let isPlain=true;let quote=null;for(let at=0;at<=text.length;at+=1){const sign=text[at];if(sign===void 0&&
@@ -1886,21 +1786,35 @@ if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){re
 map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).join(" ")}
 
 },
-"./chunk-H43TUD7Z.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-SN3CMFZU.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-3T6PF2DL.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-ZDO5UZS6.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-TZB5BAGF.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-IZETHAUM.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-3ZXIK7JJ.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-EQTBKON4.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-LCH7CO4C.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-SZRMJJAS.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-3ZBQOAF5.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-ELTU2UXX.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-7EOB54TY.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-Z5EPGB2M.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-2MRB6QCW.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-V7SYAKAK.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-H4IXMET4.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-YOO6PUVI.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-VZZSIXA5.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-NDNHMHTO.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
-"./setup-KNGHPLN5.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-GDTA2UOW.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
-"./doctor-KMGE2EJB.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-M4XBEXJW.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
-return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+"./chunk-GRU275BC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_GDDTUEMJ=load("./chunk-GDDTUEMJ.js");
+var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_YW2MKRC5=load("./chunk-YW2MKRC5.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
+const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_GDDTUEMJ.endProbes)(
+tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
+mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
+"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
+program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_NBJZFTDI.runTool)({...shell,timeoutMs:import_chunk_EBOOCFUF.taskStatusMs,limit:import_chunk_EBOOCFUF.
+probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
+const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
+o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
+if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
+named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
+code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
+import_chunk_EBOOCFUF.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_EBOOCFUF.probeBytes)}`;case"fai\
+led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
+null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
+)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_EBOOCFUF.
+evidenceChars,import_chunk_EBOOCFUF.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_UMDWJBGZ.findEscaped)(tree);const named=left.slice(
+0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
+eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
+elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
+return(0,import_chunk_YW2MKRC5.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-F27KA3UW.js"))).withHandback(job,ending));if(!run)return(0,
+import_chunk_YW2MKRC5.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_K346ZPGJ.
+noteResults)(run),run.log?(0,import_chunk_YW2MKRC5.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_UMDWJBGZ.treeOf)(spec,paths,nobody),{reason:ending.
+reason,isStarted:tree!==null})]);return(0,import_chunk_YW2MKRC5.conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-HCKID2IT.js": function (module, exports) {
@@ -1973,79 +1887,23 @@ let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const i
 "\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}
 
 },
-"./chunk-HVVHHWNA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_VBLPR7QA=load("\
-./chunk-VBLPR7QA.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_V3DXEM5O=load(
-"./chunk-V3DXEM5O.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");function isClaimed(root,key){return(0,import_chunk_S7M4UBSY.exists)(fileOf(root,key))}function fileOf(root,key){return import_node_path.default.join(
-(0,import_chunk_VQZH6OHM.rootPaths)(root).once,(0,import_chunk_BQYHQL4Q.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){const file=fileOf(root,key);
-if((0,import_chunk_PGEWSQPR.createFile)(file,`${JSON.stringify(claim)}
-`))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
-key)):void 0}function requireClaim(file){const read=(0,import_chunk_PGEWSQPR.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
-"string"||typeof holder.asked!=="string"){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot read the once-key file ${file}: it is damaged`,"re\
-move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
-const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_PGEWSQPR.writeFile)(`${folder}\
-/events.ndjson`,`${JSON.stringify(event)}
-`,{sync:false});const state={...(0,import_chunk_BQYHQL4Q.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_PGEWSQPR.writeJson)(
-`${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
-return(0,import_chunk_BQYHQL4Q.hashOf)((0,import_chunk_BQYHQL4Q.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
-run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
-lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
-request.asksForLatest)staff.resume="latest";return(0,import_chunk_BQYHQL4Q.hashOf)((0,import_chunk_BQYHQL4Q.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
-request),...askedIdle(request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.
-entries({...run,success_files:files}).filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.
-fromEntries(given)}var defaults={checkpoint_ms:import_chunk_EBOOCFUF.limits.checkpoint.default,sample_ms:import_chunk_EBOOCFUF.limits.sample.default,probe_ms:import_chunk_EBOOCFUF.
-limits.probe.default};function askedTimer({due_at,delay_ms,message,slot}){return{message,slot,...delay_ms===null?{due_at}:{delay_ms}}}function askedWaiting({watch,
-onStall}){const{start:_start,...asked}=watch??{};return{...watch?{watch:asked}:{},...onStall?{on_stall:onStall}:{}}}function askedIdle({handback,quietMs}){return{
-...handback?{handback:handback.dir}:{},...quietMs?{quiet_ms:quietMs}:{}}}function askedStaff(staff){const{mode,backend,program,model,profile,prompt,resume,custom,
-schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,backend,program,model,profile,prompt,resume},custom:custom?definition:null,...schema?
-{schema}:{},...base?{base:base.rev}:{}}}async function finishClaim(root,claim){if(!(0,import_chunk_V5ZZ3YHA.isId)(claim.id))throw new import_chunk_NVPF5LEY.FaultError(
-"state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,claim.id);
-const stage=(0,import_chunk_VQZH6OHM.stagePath)(root,claim.id);const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_EBOOCFUF.startLimitMs;while(!(0,
-import_chunk_S7M4UBSY.exists)(paths.launch)&&(0,import_chunk_CL3BCQKO.monotonicMs)()<until){const isStaged=(0,import_chunk_S7M4UBSY.exists)(stage);if(!(0,import_chunk_S7M4UBSY.
-exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_33P23ATF.livenessOf)(claim.launcher)==="dead"){if(isStaged)(0,import_chunk_S7M4UBSY.moveFolder)(stage,
-paths.folder);return}await(0,import_chunk_CL3BCQKO.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){if(!(0,import_chunk_VBLPR7QA.checkRoot)(
-root.folder,"launch"))(0,import_chunk_VBLPR7QA.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(root,request)?null:await planTree(
-request,stamp.id);const key=(0,import_chunk_BQYHQL4Q.ensureKey)();(0,import_chunk_VBLPR7QA.ensureRoot)(root.folder);const publish=()=>publishJob(root,request,{...stamp,
-planned},key);const job=request.admit?await(0,import_chunk_V3DXEM5O.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root.folder).lock,publish):await publish();if("\
-holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;try{if(worktree)(await Promise.
-resolve().then(()=>load("./worktree-7HAFIEUV.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_VHICJDU6.startWorker)(root.folder,spec,{paths},
-1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_VQZH6OHM.stagePath)(root.folder,spec.id));if(worktree)(await Promise.resolve().then(()=>load(
-"./worktree-7HAFIEUV.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
-const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const handback=admitted?.
-handback??request.handback??null;const spec=await makeSpec(root,{...request,warnings,handback},stamp,key);const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,
-spec.id);const stage=(0,import_chunk_VQZH6OHM.stagePath)(root.folder,spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_BQYHQL4Q.
-defaultEngine.prepare()]);const claim=request.onceKey===null?null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,
-stage);return{holder:claim.holder}}isPromised=claim!==null;if(!(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError(
-"state_unusable",`cannot move ${stage} into place`);if(spec.timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)
-(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder);else undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_PGEWSQPR.
-syncFolder)(paths.folder);(0,import_chunk_PGEWSQPR.syncFolder)((0,import_chunk_VQZH6OHM.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_CL3BCQKO.
-nowMs)();const random=(0,import_chunk_BQYHQL4Q.randomBytes)(22);return{createdMs,random,id:(0,import_chunk_V5ZZ3YHA.makeId)(verb,createdMs,random)}}async function planTree(request,id){
-return request.worktree==="new"?(await Promise.resolve().then(()=>load("./worktree-7HAFIEUV.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){
-return onceKey!==null&&isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,
-firstOutputMs,stallMs,onStall=null,maxLive=null,handback=null,quietMs=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,worktree,
-...rest}=request;const{cwd=request.cwd,...note}=planned??{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??null,created_at:(0,
-import_chunk_CL3BCQKO.isoOf)(createdMs),once_key:onceKey,engine:import_chunk_BQYHQL4Q.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,deadline_mono_ms:(0,
-import_chunk_CL3BCQKO.monotonicMs)()+deadlineMs,kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,...request.
-notify?{sealed_notices:true}:{},...onStall===null?{}:{on_stall:onStall},...maxLive===null?{}:{max_live:maxLive},...handback===null?{}:{handback},...quietMs===null?
-{}:{quiet_ms:quietMs},mark:(0,import_chunk_CTSRVJRC.toHex)(random.subarray(6)),launcher:(0,import_chunk_33P23ATF.ownIdentity)(),environment:{digest:(0,import_chunk_BQYHQL4Q.
-environmentDigest)(key),credentials:(0,import_chunk_IYTRN2OE.credentialNames)(request.credentials)}};return{...unsigned,mac:await(0,import_chunk_BQYHQL4Q.macOf)(
-unsigned,key)}}async function stageJob(root,spec,stage){(0,import_chunk_PGEWSQPR.createFolder)(stage);const text=`${JSON.stringify(spec)}
-`;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
-wed`);const isDurable=(0,import_chunk_PGEWSQPR.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_PGEWSQPR.createFolder)(`${stage}/waiters`);if(spec.
-kind==="timer")writeArmed(spec,stage);(0,import_chunk_PGEWSQPR.writeFile)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
-function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_BQYHQL4Q.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
-launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_VBLPR7QA.checkRoot)(root.folder))return void 0;const holder=readClaim(
-root.folder,key);if(holder?.words!==(0,import_chunk_BQYHQL4Q.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
-async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_AYL4EYJC.
-nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
-(0,import_chunk_S7M4UBSY.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
-FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
-"use another place with --state-dir DIR or JOB_STATE_DIR")}
+"./chunk-HU2N25TM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.j\
+s");var import_chunk_QPEZVXEE=load("./chunk-QPEZVXEE.js");var import_chunk_KPIJBL67=load("./chunk-KPIJBL67.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_FTBNWG2U.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_QPEZVXEE.onceWords)("run",input,(0,import_chunk_QPEZVXEE.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_QPEZVXEE.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_FTBNWG2U.makeRunPart)(input,cwd);return(0,import_chunk_KPIJBL67.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_KPIJBL67.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EBOOCFUF.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_FTBNWG2U.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_KPIJBL67.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-ILRLY4JU.js": function (module, exports) {
@@ -2146,23 +2004,6 @@ keys(env).filter(name=>!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort()}function a
 void 0}function definedOnly(source){const result={};for(const[name,value]of Object.entries(source))if(value!==void 0)result[name]=value;return result}
 
 },
-"./chunk-J2Y3S7AC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_2FP5TGIZ=load("./chunk-2FP5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_2FP5TGIZ.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_2FP5TGIZ.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_HVVHHWNA.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_VQZH6OHM.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_2FP5TGIZ.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
-
-},
 "./chunk-JSBRDJBE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{__commonJS:()=>__commonJS,__toESM:()=>__toESM});module.exports=stdin_exports;var __create=Object.create;var __defProp2=Object.
 defineProperty;var __getOwnPropDesc2=Object.getOwnPropertyDescriptor;var __getOwnPropNames2=Object.getOwnPropertyNames;var __getProtoOf=Object.getPrototypeOf;var __hasOwnProp2=Object.
@@ -2239,6 +2080,52 @@ handback.dir),1e3)} first, or ${launch}`:`${what} belongs ${launch}`;return{next
 no conversation to go on in, and a restart gets the same task as before: ${where}`}}
 
 },
+"./chunk-KPIJBL67.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-D4A3KH7I.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
+ take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
+text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null}}function onStallOf(input){const text=input.text("on-stall");
+if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
+l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EBOOCFUF.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
+-stall of ${size} bytes: at most ${import_chunk_EBOOCFUF.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
+!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
+n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
+checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
+import_chunk_QLNO4WZ4.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
+isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-6LWAJ7BH.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
+const collect=`collect: ${import_chunk_AYL4EYJC.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(launched),collect,
+...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,
+heartbeatMs:null,isJson:input.has("json"),owner:input.text("owner")??null,told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?
+"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}function specOf(root,id){const spec=(0,
+import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}function warningNotes(root,id){return warningsOf(
+root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))return void 0;const[
+{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-XANAYOUL.js")),Promise.resolve().then(()=>load("./timer-facts-HUMBID\
+TY.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},line:`due:     ${dueWords(
+spec.timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load(
+"./queue-note-NZWNL2DB.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
+root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);const commands={wait:import_chunk_AYL4EYJC.nextCommands.waitOn(id,specOf(root,id),root.option),
+observe:import_chunk_AYL4EYJC.nextCommands.observe(id,root.option),cancel:import_chunk_AYL4EYJC.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
+id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
+facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
+next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
+`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
+
+`,notes}}
+
+},
 "./chunk-LHVANLLD.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{logSize:()=>logSize,readLogTail:()=>readLogTail});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./ch\
 unk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function readLogTail(file,limits={
@@ -2260,100 +2147,6 @@ rest);const words=rest.slice(first);let last=words.length;for(let at=words.lengt
 ...rest.slice(0,first),...words.slice(last)];return options.length===0?void 0:{options,program:words.slice(0,last)}}function leading(table,words){for(let at=0;;){
 const[,option="",value]=/^--([a-z-]+)(=.*)?$/s.exec(words[at]??"")??[];const row=Object.hasOwn(table,option)?table[option]:void 0;const next=at+(row?.kind==="fl\
 ag"||value!==void 0?1:2);if(!row||next>words.length)return at;at=next}}
-
-},
-"./chunk-LWOEYEYU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_AGE46BQ7=load(
-"./chunk-AGE46BQ7.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_B5JTDTFQ=load(
-"./chunk-B5JTDTFQ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_YL5I5TV6=load(
-"./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_AYL4EYJC=load(
-"./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
-"./chunk-ZGBECAX4.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){const nothing=note=>({path,tail:"",note});const look=await(0,
-import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_EBOOCFUF.pathLookMs);if("trouble"in look)return nothing(`it cannot be read (${look.trouble})`);if(!look.
-found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,import_chunk_B5JTDTFQ.plainTail)((0,
-import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(spec.created_at);return{path,tail:tail2,
-note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}}function ownLogSection({
-path,tail:tail2,note}){const name=(0,import_chunk_B5JTDTFQ.oneLine)(path);if(tail2==="")return{text:`The log ${name} tells nothing: ${note}.`,isWhole:false};return{
-text:`## Last lines of ${name}${note===null?"":` (${note})`}
-
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_AYL4EYJC.nextCommands.restart(spec.id,spec.
-state_option);if(state.watch?.watched_to_end)return`## Going on
-
-It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
-job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_YL5I5TV6.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_AYL4EYJC.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
-return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
-error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
-er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
-import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
-const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
-y it out: ${(0,import_chunk_AYL4EYJC.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
-plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_AYL4EYJC.nextCommand)(spec.state_option,
-"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
-ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
- be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
-done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
-`;if(isPlain)return(0,import_chunk_PGEWSQPR.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
-import_chunk_LHVANLLD.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_LHVANLLD.readLogTail)(paths.error)}function makeReport(parts){const{
-spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
-reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
-filter(section=>section!=="").join("\n\n")}
-`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
-plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
-`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
-plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
-state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
-ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
-Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
-Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
-["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
-plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
-mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
-/\s+/g," "),import_chunk_EBOOCFUF.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
-null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_SBRRC2LY.formatDuration)(
-state.duration_ms)],["Hard limit",(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],...(0,import_chunk_B5JTDTFQ.runFacts)(parts),["Conversation",state.
-conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:wholeOutput(paths)],["What was told",
-spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function wholeOutput({output,error}){const there=[
-output,error].filter(import_chunk_S7M4UBSY.exists);return there.length===0?null:there.join(" and ")}function seenLast({evidence,polls,troubles,trouble}){const failed=troubles>
-0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,import_chunk_LXK2ZILE.plainText)(evidence)} (${polls}\
- attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.tools.slice(-5)){lines.push(`- ${call.
-name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_EBOOCFUF.excerptBytes)} [${call.status}\
-]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.tail)(text,import_chunk_EBOOCFUF.
-textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({spec,staff}){if(!staff?.
-changes)return"";const lines=["## Workspace","",(0,import_chunk_4QW7YFRX.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",`It worked in a worktr\
-ee of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_52W7456X.takeOverCommands)(spec.worktree,staff.changes))
-lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";return`## Decided \
-at launch for a stall
-
-${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_B5JTDTFQ.logSection)(
-"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_B5JTDTFQ.
-logSection)("Last output",paths.output)],(0,import_chunk_B5JTDTFQ.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_ZGBECAX4.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_BQYHQL4Q.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_DYMNB7GS.openJournal)(paths,spec);if((0,import_chunk_ISA2PM3Z.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_AGE46BQ7.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
-end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
- no space left in ${paths.folder}`};state.seq=journal.seq;withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){
-const{paths,spec}=job;const cancel=(0,import_chunk_ZGBECAX4.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable(
-{spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_TV6M3BVC.backendOf)(spec)?.answerFrom==="stdout"})));
-const isTold=(0,import_chunk_DYMNB7GS.readEvents)(paths,journal.seq-1,1).events[0]?.type==="ended";const record=()=>{const made=(0,import_chunk_4QW7YFRX.terminalRecord)(
-spec,paths,state,{tree:ending.tree,staff,results});(0,import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,made,{sync:false})};state.seq=isTold?journal.seq:journal.
-seq+1;record();if(!isTold){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.state,exit_code,error,reconciled})}if(state.seq!==journal.
-seq){state.seq=journal.seq;record()}finish(paths,state);if((0,import_chunk_4QW7YFRX.isTidy)(spec,state))for(const file of[paths.output,paths.snapshot])(0,import_chunk_PGEWSQPR.
-removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.answer!==null)return staff.answer;const reason=state.
-error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_ZGBECAX4.writeState)(paths,state);(0,import_chunk_PGEWSQPR.removeFile)(paths.marker);const passing=[paths.reserve,
-paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(name=>/^\..*\.tmp$/.test(name));for(const file of[
-...passing,...torn.map(name=>`${paths.folder}/${name}`)])(0,import_chunk_PGEWSQPR.removeFile)(file)}function finishStored(job){const stored=(0,import_chunk_ZGBECAX4.
-readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
-try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_PGEWSQPR.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
-QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
 "./chunk-LXK2ZILE.js": function (module, exports) {
@@ -2481,6 +2274,91 @@ ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclu
 import_chunk_S7M4UBSY.realPath)(folder)}catch{return void 0}}
 
 },
+"./chunk-N3IVLUN7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-7MHF6BU5.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-YN6C5IIY.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-HQZ2DCJN.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-7CIL762X.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-6MFKCTRS.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-VNUE3E6Z.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-KBSUPYVU.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-3AXUIWBL.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-53FTOUNR.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-S2PKGSO6.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-VWNHLLST.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-BJI4SR5B.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-PO4ETSQK.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-57GOVCKL.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-TC6BNPBA.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-H4IXMET4.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-PGMZRNNM.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-IN746UDO.js"))).verify,clean:async()=>(await Promise.resolve().then(()=>load("./clean-BN4VFPMD.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load(
+"./setup-JVIWL4NA.js"))).setup,hook:async()=>(await Promise.resolve().then(()=>load("./hook-GDTA2UOW.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load(
+"./doctor-MOSQGGMI.js"))).doctor,help:async()=>(await Promise.resolve().then(()=>load("./help-4LE5J3DC.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){
+return Object.hasOwn(loaders,name)?loaders[name]():void 0}
+
+},
+"./chunk-NAJRLQP2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_EQSYQW6Y=load("./chunk-EQSYQW6Y.js");var import_chunk_W2WXOYMC=load(
+"./chunk-W2WXOYMC.js");var import_chunk_YC6TQ6IO=load("./chunk-YC6TQ6IO.js");var import_chunk_NXFDPK5J=load("./chunk-NXFDPK5J.js");var import_chunk_QWXFBXTV=load(
+"./chunk-QWXFBXTV.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_WW3YSXV5=load("./chunk-WW3YSXV5.js");var import_chunk_ZLR6Q5AO=load(
+"./chunk-ZLR6Q5AO.js");var import_chunk_PAJNRSJK=load("./chunk-PAJNRSJK.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load(
+"./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
+const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_ZGBECAX4.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_PAJNRSJK.healthOf)(view,(0,import_chunk_ISA2PM3Z.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_YC6TQ6IO.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_SBRRC2LY.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
+some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_AYL4EYJC.nextCommands.wait(first,root.option);const words=["\
+wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
+["--until","terminal"]:import_chunk_AYL4EYJC.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
+words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_SBRRC2LY.
+formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_AYL4EYJC.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_VQZH6OHM.
+jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_ZGBECAX4.readSpec)(paths);return spec.kind===
+"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_W2WXOYMC.pageOf)(view,root):`${JSON.stringify(
+withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_WW3YSXV5.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_ZLR6Q5AO.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
+exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_ISA2PM3Z.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
+wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
+wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
+out:`${pictureText(context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_EQSYQW6Y.noticeNotes)(view)]}}function whyLines(event,view){
+if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
+message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
+name,bytes,changed},view){const dir=(0,import_chunk_PAJNRSJK.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4MBICC2C.isHandback)(
+name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4MBICC2C.answerName)(name);return[`${changed===true?"chang\
+ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
+value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
+function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_ISA2PM3Z.isEnded)(view.state));const isOver=options.
+mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
+woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
+filter(view=>(0,import_chunk_ISA2PM3Z.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
+exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
+const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_ISA2PM3Z.
+isEnded)(view.state))(0,import_chunk_ZLR6Q5AO.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_WW3YSXV5.observation)(view,{afterSeq:null,root,waited:{
+wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_ISA2PM3Z.isEnded)(
+view.state)?{wake:"terminal",...(0,import_chunk_EQSYQW6Y.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
+filter(view=>!(0,import_chunk_ISA2PM3Z.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
+return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_ISA2PM3Z.
+isEnded)(view.state)?(0,import_chunk_EQSYQW6Y.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
+out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
+
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_ZGBECAX4.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_EQSYQW6Y.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_QWXFBXTV.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_NXFDPK5J.withRegistration)(root.folder,ids,{...termsOf(options),tell:context.tell},wait));if(options.heartbeatMs===null)context.
+live?.("");return tellWaited(context,root,waited,options)}function termsOf({mode,until=[],timeoutMs,owner}){return{kind:"wait",mode,until,timeoutMs,owner}}function asOfNow(view){
+try{return(0,import_chunk_ISA2PM3Z.isEnded)(view.state)?view:(0,import_chunk_ISA2PM3Z.inspect)(view.root,view.id)}catch{return view}}
+
+},
 "./chunk-NBJZFTDI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTool:()=>runTool});module.exports=stdin_exports;var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_node_child_process=require("node:child_process");var script='trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$\
@@ -2505,27 +2383,6 @@ chunks)}}
 var FaultError=class extends Error{code;next;constructor(code,message,next=null){super(message);this.name="FaultError";this.code=code;this.next=next}};function usageError(message,next=null){
 return new FaultError("usage",message,next)}function errnoOf(error){if(typeof error!=="object"||error===null||!("code"in error))return void 0;return typeof error.
 code==="string"?error.code:void 0}function messageOf(error){return error instanceof Error?error.message:String(error)}
-
-},
-"./chunk-NX5RQY4M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_S3KT6DCI=load("./chunk-S3KT6DCI.js");var import_chunk_PAJNRSJK=load(
-"./chunk-PAJNRSJK.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_INLMF3WV=load("./chunk-INLMF3WV.js");var import_chunk_ISA2PM3Z=load(
-"./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
-"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){const before=await beforeOf(root,
-id);if((0,import_chunk_ISA2PM3Z.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?"canceled":"ended_before"};askFor(
-before,`${JSON.stringify({by:(0,import_chunk_33P23ATF.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),why:request.why})}
-`);nudge(before);await endUnworked(root,id);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_EBOOCFUF.killSettleMs+5e3+askingMs(before);
-const{views}=await(0,import_chunk_S3KT6DCI.waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="cance\
-led")return{view,result:"canceled"};return{view,result:(0,import_chunk_ISA2PM3Z.isEnded)(view.state)?"ended_before":"requested"}}async function endUnworked(root,id){
-const view=(0,import_chunk_ISA2PM3Z.inspect)(root,id);if(!(0,import_chunk_ISA2PM3Z.isQueued)(view)||!(view.seen.worker==="dead"||(0,import_chunk_PAJNRSJK.findStopped)(
-view))||!await(0,import_chunk_INLMF3WV.mayAct)(view))return;await(await Promise.resolve().then(()=>load("./end-queued-MAX4MH65.js"))).endQueued(root,id)}async function beforeOf(root,id){
-const view=await(0,import_chunk_FWKGQQL5.refreshUnasked)(root,id);return(0,import_chunk_ISA2PM3Z.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_FWKGQQL5.
-refresh)(root,id)}function isOver(view){return(0,import_chunk_FWKGQQL5.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_ISA2PM3Z.conditionOf)(view)==="ov\
-er"}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_EBOOCFUF.taskStatusMs+import_chunk_EBOOCFUF.toolGraceMs:0}function askFor({paths},text){
-for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||
-round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw error}}}function nudge(view){const engine=(0,import_chunk_BQYHQL4Q.findEngine)(view.spec?.engine??
-"")??import_chunk_BQYHQL4Q.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-NXFDPK5J.js": function (module, exports) {
@@ -2561,6 +2418,27 @@ const end=()=>{if(!done)onEnd();done=true};socket.on("error",end).on("end",end).
 let fd;try{fd=(0,import_node_fs.openSync)(file,mode|flags)}catch(error){if(["ENOENT","ENOTDIR","ELOOP","ENXIO","EACCES","EROFS","EPERM"].includes((0,import_chunk_NVPF5LEY.
 errnoOf)(error)??""))return void 0;throw error}if((0,import_node_fs.fstatSync)(fd).isFIFO())return fd;(0,import_node_fs.closeSync)(fd);return void 0}function isFifo(file){
 const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===void 0)return false;(0,import_node_fs.closeSync)(fd);return true}
+
+},
+"./chunk-OME735HD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_QWXFBXTV=load("./chunk-QWXFBXTV.js");var import_chunk_PAJNRSJK=load(
+"./chunk-PAJNRSJK.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_INLMF3WV=load("./chunk-INLMF3WV.js");var import_chunk_ISA2PM3Z=load(
+"./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){const before=await beforeOf(root,
+id);if((0,import_chunk_ISA2PM3Z.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?"canceled":"ended_before"};askFor(
+before,`${JSON.stringify({by:(0,import_chunk_33P23ATF.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),why:request.why})}
+`);nudge(before);await endUnworked(root,id);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_EBOOCFUF.killSettleMs+5e3+askingMs(before);
+const{views}=await(0,import_chunk_QWXFBXTV.waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="cance\
+led")return{view,result:"canceled"};return{view,result:(0,import_chunk_ISA2PM3Z.isEnded)(view.state)?"ended_before":"requested"}}async function endUnworked(root,id){
+const view=(0,import_chunk_ISA2PM3Z.inspect)(root,id);if(!(0,import_chunk_ISA2PM3Z.isQueued)(view)||!(view.seen.worker==="dead"||(0,import_chunk_PAJNRSJK.findStopped)(
+view))||!await(0,import_chunk_INLMF3WV.mayAct)(view))return;await(await Promise.resolve().then(()=>load("./end-queued-7QNTQS42.js"))).endQueued(root,id)}async function beforeOf(root,id){
+const view=await(0,import_chunk_ZGPCVHGT.refreshUnasked)(root,id);return(0,import_chunk_ISA2PM3Z.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_ZGPCVHGT.
+refresh)(root,id)}function isOver(view){return(0,import_chunk_ZGPCVHGT.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_ISA2PM3Z.conditionOf)(view)==="ov\
+er"}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_EBOOCFUF.taskStatusMs+import_chunk_EBOOCFUF.toolGraceMs:0}function askFor({paths},text){
+for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||
+round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw error}}}function nudge(view){const engine=(0,import_chunk_BQYHQL4Q.findEngine)(view.spec?.engine??
+"")??import_chunk_BQYHQL4Q.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-P4LDATQQ.js": function (module, exports) {
@@ -2731,42 +2609,102 @@ one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowM
 resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
 
 },
-"./chunk-R34HTX3O.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{freshPaths:()=>freshPaths,pathsBefore:()=>pathsBefore,requireLogPath:()=>requireLogPath});module.exports=stdin_exports;
-var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-var import_node_path=builtin("node:path");function pathsBefore(given,cwd){const results=listOf("result",given.results,cwd);const files=listOf("success-file",given.
-successFiles,cwd);return{success_files:files.map(file=>baselineOf("success-file",file)),result_paths:results,result_baselines:results.map(file=>baselineOf("resu\
-lt",file))}}function freshPaths(run){const{success_files:files,result_paths:results}=run;return{...files?{success_files:files.map(({path:file})=>baselineOf("suc\
-cess-file",file))}:{},...results?{result_baselines:results.map(file=>baselineOf("result",file))}:{}}}function requireLogPath(text,cwd){const file=absolutePath("\
-log",text,cwd);lookAllowed("log",file);return file}function listOf(option,texts,cwd){if(texts.length>import_chunk_EBOOCFUF.resultPaths)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_EBOOCFUF.resultPaths} are allowed`);const files=texts.map(text=>absolutePath(
-option,text,cwd));const twice=files.find((file,index)=>files.indexOf(file)!==index);if(twice!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option}\
- twice for ${twice}: name each path once`);return files}function absolutePath(option,text,cwd){if(text==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot ta\
-ke --${option} "": allowed is a path, which counts from the job's folder`);if(/[\0\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option}\
- ${JSON.stringify(text)}: a path may hold no line end and no NUL`);if(option!=="result"&&/\/\.{0,2}$/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cann\
-ot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);return import_node_path.default.resolve(cwd,text)}function baselineOf(option,file){
-const now=lookAllowed(option,file);return{path:file,before:now?{size:now.size,modified_ms:now.modifiedMs,inode:now.inode}:null}}function lookAllowed(option,file){
-const now=look(option,file);if(now?.kind==="folder"&&option!=="result")throw refusal(option,file,"it is a folder","name a file in it");if(now?.kind==="other")throw refusal(
-option,file,"it is neither a file nor a folder");if(now)return now;for(let folder=import_node_path.default.dirname(file);;folder=import_node_path.default.dirname(
-folder)){const kind=look(option,folder)?.kind;if(kind==="folder")return void 0;if(kind!==void 0)throw refusal(option,file,`${folder} is no folder`)}}function look(option,file){
-try{return(0,import_chunk_S7M4UBSY.lookBehind)(file)}catch(error){throw refusal(option,file,`it cannot be looked at (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??
-"error"})`)}}function refusal(option,file,why,next="name another path"){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --${option} ${file}\
-: ${why}`,next)}
+"./chunk-QLNO4WZ4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_VBLPR7QA=load("\
+./chunk-VBLPR7QA.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_WHY2G3AM=load("./chunk-WHY2G3AM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-V3DXEM5O.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");function isClaimed(root,key){return(0,import_chunk_S7M4UBSY.exists)(fileOf(root,key))}function fileOf(root,key){return import_node_path.default.join(
+(0,import_chunk_VQZH6OHM.rootPaths)(root).once,(0,import_chunk_BQYHQL4Q.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){const file=fileOf(root,key);
+if((0,import_chunk_PGEWSQPR.createFile)(file,`${JSON.stringify(claim)}
+`))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
+key)):void 0}function requireClaim(file){const read=(0,import_chunk_PGEWSQPR.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
+"string"||typeof holder.asked!=="string"){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot read the once-key file ${file}: it is damaged`,"re\
+move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
+const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_PGEWSQPR.writeFile)(`${folder}\
+/events.ndjson`,`${JSON.stringify(event)}
+`,{sync:false});const state={...(0,import_chunk_BQYHQL4Q.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_PGEWSQPR.writeJson)(
+`${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
+return(0,import_chunk_BQYHQL4Q.hashOf)((0,import_chunk_BQYHQL4Q.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
+run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
+lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
+request.asksForLatest)staff.resume="latest";return(0,import_chunk_BQYHQL4Q.hashOf)((0,import_chunk_BQYHQL4Q.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
+request),...askedIdle(request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.
+entries({...run,success_files:files}).filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.
+fromEntries(given)}var defaults={checkpoint_ms:import_chunk_EBOOCFUF.limits.checkpoint.default,sample_ms:import_chunk_EBOOCFUF.limits.sample.default,probe_ms:import_chunk_EBOOCFUF.
+limits.probe.default};function askedTimer({due_at,delay_ms,message,slot}){return{message,slot,...delay_ms===null?{due_at}:{delay_ms}}}function askedWaiting({watch,
+onStall}){const{start:_start,...asked}=watch??{};return{...watch?{watch:asked}:{},...onStall?{on_stall:onStall}:{}}}function askedIdle({handback,quietMs}){return{
+...handback?{handback:handback.dir}:{},...quietMs?{quiet_ms:quietMs}:{}}}function askedStaff(staff){const{mode,backend,program,model,profile,prompt,resume,custom,
+schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,backend,program,model,profile,prompt,resume},custom:custom?definition:null,...schema?
+{schema}:{},...base?{base:base.rev}:{}}}async function finishClaim(root,claim){if(!(0,import_chunk_V5ZZ3YHA.isId)(claim.id))throw new import_chunk_NVPF5LEY.FaultError(
+"state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,claim.id);
+const stage=(0,import_chunk_VQZH6OHM.stagePath)(root,claim.id);const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_EBOOCFUF.startLimitMs;while(!(0,
+import_chunk_S7M4UBSY.exists)(paths.launch)&&(0,import_chunk_CL3BCQKO.monotonicMs)()<until){const isStaged=(0,import_chunk_S7M4UBSY.exists)(stage);if(!(0,import_chunk_S7M4UBSY.
+exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_33P23ATF.livenessOf)(claim.launcher)==="dead"){if(isStaged)(0,import_chunk_S7M4UBSY.moveFolder)(stage,
+paths.folder);return}await(0,import_chunk_CL3BCQKO.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){if(!(0,import_chunk_VBLPR7QA.checkRoot)(
+root.folder,"launch"))(0,import_chunk_VBLPR7QA.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(root,request)?null:await planTree(
+request,stamp.id);const key=(0,import_chunk_BQYHQL4Q.ensureKey)();(0,import_chunk_VBLPR7QA.ensureRoot)(root.folder);const publish=()=>publishJob(root,request,{...stamp,
+planned},key);const job=request.admit?await(0,import_chunk_V3DXEM5O.withLock)((0,import_chunk_VQZH6OHM.rootPaths)(root.folder).lock,publish):await publish();if("\
+holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;try{if(worktree)(await Promise.
+resolve().then(()=>load("./worktree-7HAFIEUV.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_WHY2G3AM.startWorker)(root.folder,spec,{paths},
+1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_VQZH6OHM.stagePath)(root.folder,spec.id));if(worktree)(await Promise.resolve().then(()=>load(
+"./worktree-7HAFIEUV.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
+const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const handback=admitted?.
+handback??request.handback??null;const spec=await makeSpec(root,{...request,warnings,handback},stamp,key);const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,
+spec.id);const stage=(0,import_chunk_VQZH6OHM.stagePath)(root.folder,spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_BQYHQL4Q.
+defaultEngine.prepare()]);const claim=request.onceKey===null?null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,
+stage);return{holder:claim.holder}}isPromised=claim!==null;if(!(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError(
+"state_unusable",`cannot move ${stage} into place`);if(spec.timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)
+(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder);else undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_PGEWSQPR.
+syncFolder)(paths.folder);(0,import_chunk_PGEWSQPR.syncFolder)((0,import_chunk_VQZH6OHM.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_CL3BCQKO.
+nowMs)();const random=(0,import_chunk_BQYHQL4Q.randomBytes)(22);return{createdMs,random,id:(0,import_chunk_V5ZZ3YHA.makeId)(verb,createdMs,random)}}async function planTree(request,id){
+return request.worktree==="new"?(await Promise.resolve().then(()=>load("./worktree-7HAFIEUV.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){
+return onceKey!==null&&isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,
+firstOutputMs,stallMs,onStall=null,maxLive=null,handback=null,quietMs=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,worktree,
+...rest}=request;const{cwd=request.cwd,...note}=planned??{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??null,created_at:(0,
+import_chunk_CL3BCQKO.isoOf)(createdMs),once_key:onceKey,engine:import_chunk_BQYHQL4Q.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,deadline_mono_ms:(0,
+import_chunk_CL3BCQKO.monotonicMs)()+deadlineMs,kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,...request.
+notify?{sealed_notices:true}:{},...onStall===null?{}:{on_stall:onStall},...maxLive===null?{}:{max_live:maxLive},...handback===null?{}:{handback},...quietMs===null?
+{}:{quiet_ms:quietMs},mark:(0,import_chunk_CTSRVJRC.toHex)(random.subarray(6)),launcher:(0,import_chunk_33P23ATF.ownIdentity)(),environment:{digest:(0,import_chunk_BQYHQL4Q.
+environmentDigest)(key),credentials:(0,import_chunk_IYTRN2OE.credentialNames)(request.credentials)}};return{...unsigned,mac:await(0,import_chunk_BQYHQL4Q.macOf)(
+unsigned,key)}}async function stageJob(root,spec,stage){(0,import_chunk_PGEWSQPR.createFolder)(stage);const text=`${JSON.stringify(spec)}
+`;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
+wed`);const isDurable=(0,import_chunk_PGEWSQPR.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_PGEWSQPR.createFolder)(`${stage}/waiters`);if(spec.
+kind==="timer")writeArmed(spec,stage);(0,import_chunk_PGEWSQPR.writeFile)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
+function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_BQYHQL4Q.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
+launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_VBLPR7QA.checkRoot)(root.folder))return void 0;const holder=readClaim(
+root.folder,key);if(holder?.words!==(0,import_chunk_BQYHQL4Q.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
+async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
+"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_AYL4EYJC.
+nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
+(0,import_chunk_S7M4UBSY.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
+FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
+"use another place with --state-dir DIR or JOB_STATE_DIR")}
 
 },
-"./chunk-RWPWOFIF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findProgram:()=>findProgram,findTool:()=>findTool});module.exports=stdin_exports;var import_chunk_IYTRN2OE=load("./\
-chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");function findProgram(name,cwd){if(name.includes(
-"/")){const file=import_node_path.default.resolve(cwd,name);return(0,import_chunk_S7M4UBSY.isExecutable)(file)?file:void 0}for(const folder of import_chunk_IYTRN2OE.
-variables.searchPath().split(":")){const file=import_node_path.default.resolve(cwd,folder||".",name);if((0,import_chunk_S7M4UBSY.isExecutable)(file))return file}
-return void 0}function findTool(name){const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":");return folders.filter(folder=>import_node_path.default.
-isAbsolute(folder)).map(folder=>import_node_path.default.join(folder,name)).find(import_chunk_S7M4UBSY.isExecutable)}
+"./chunk-QPEZVXEE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_KPIJBL67=load("./chunk-KPIJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_KPIJBL67.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_KPIJBL67.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_QLNO4WZ4.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_VQZH6OHM.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_KPIJBL67.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
-"./chunk-S3KT6DCI.js": function (module, exports) {
+"./chunk-QWXFBXTV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_PAJNRSJK=load("./chunk-PAJNRSJK.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_ISA2PM3Z=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
@@ -2801,7 +2739,7 @@ view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervise
 sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
 1e3,untilDue(view)+import_chunk_ISA2PM3Z.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_ZGBECAX4.
 instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
-import_chunk_FWKGQQL5.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
+import_chunk_ZGPCVHGT.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
 (0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
 e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
 this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_FDR4B2RE.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
@@ -2822,6 +2760,38 @@ stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{watch?.cl
 ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.
 beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,
 import_chunk_VQZH6OHM.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,isGiven:false})}
+
+},
+"./chunk-R34HTX3O.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{freshPaths:()=>freshPaths,pathsBefore:()=>pathsBefore,requireLogPath:()=>requireLogPath});module.exports=stdin_exports;
+var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+var import_node_path=builtin("node:path");function pathsBefore(given,cwd){const results=listOf("result",given.results,cwd);const files=listOf("success-file",given.
+successFiles,cwd);return{success_files:files.map(file=>baselineOf("success-file",file)),result_paths:results,result_baselines:results.map(file=>baselineOf("resu\
+lt",file))}}function freshPaths(run){const{success_files:files,result_paths:results}=run;return{...files?{success_files:files.map(({path:file})=>baselineOf("suc\
+cess-file",file))}:{},...results?{result_baselines:results.map(file=>baselineOf("result",file))}:{}}}function requireLogPath(text,cwd){const file=absolutePath("\
+log",text,cwd);lookAllowed("log",file);return file}function listOf(option,texts,cwd){if(texts.length>import_chunk_EBOOCFUF.resultPaths)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_EBOOCFUF.resultPaths} are allowed`);const files=texts.map(text=>absolutePath(
+option,text,cwd));const twice=files.find((file,index)=>files.indexOf(file)!==index);if(twice!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option}\
+ twice for ${twice}: name each path once`);return files}function absolutePath(option,text,cwd){if(text==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot ta\
+ke --${option} "": allowed is a path, which counts from the job's folder`);if(/[\0\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${option}\
+ ${JSON.stringify(text)}: a path may hold no line end and no NUL`);if(option!=="result"&&/\/\.{0,2}$/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cann\
+ot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);return import_node_path.default.resolve(cwd,text)}function baselineOf(option,file){
+const now=lookAllowed(option,file);return{path:file,before:now?{size:now.size,modified_ms:now.modifiedMs,inode:now.inode}:null}}function lookAllowed(option,file){
+const now=look(option,file);if(now?.kind==="folder"&&option!=="result")throw refusal(option,file,"it is a folder","name a file in it");if(now?.kind==="other")throw refusal(
+option,file,"it is neither a file nor a folder");if(now)return now;for(let folder=import_node_path.default.dirname(file);;folder=import_node_path.default.dirname(
+folder)){const kind=look(option,folder)?.kind;if(kind==="folder")return void 0;if(kind!==void 0)throw refusal(option,file,`${folder} is no folder`)}}function look(option,file){
+try{return(0,import_chunk_S7M4UBSY.lookBehind)(file)}catch(error){throw refusal(option,file,`it cannot be looked at (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??
+"error"})`)}}function refusal(option,file,why,next="name another path"){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --${option} ${file}\
+: ${why}`,next)}
+
+},
+"./chunk-RWPWOFIF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findProgram:()=>findProgram,findTool:()=>findTool});module.exports=stdin_exports;var import_chunk_IYTRN2OE=load("./\
+chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");function findProgram(name,cwd){if(name.includes(
+"/")){const file=import_node_path.default.resolve(cwd,name);return(0,import_chunk_S7M4UBSY.isExecutable)(file)?file:void 0}for(const folder of import_chunk_IYTRN2OE.
+variables.searchPath().split(":")){const file=import_node_path.default.resolve(cwd,folder||".",name);if((0,import_chunk_S7M4UBSY.isExecutable)(file))return file}
+return void 0}function findTool(name){const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":");return folders.filter(folder=>import_node_path.default.
+isAbsolute(folder)).map(folder=>import_node_path.default.join(folder,name)).find(import_chunk_S7M4UBSY.isExecutable)}
 
 },
 "./chunk-S7M4UBSY.js": function (module, exports) {
@@ -2877,23 +2847,6 @@ function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(sec
 2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
 
 },
-"./chunk-SUVPZUUG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,countEnded:()=>countEnded,isChosen:()=>isChosen,listViews:()=>listViews,tryView:()=>tryView});module.
-exports=stdin_exports;var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_ISA2PM3Z=load(
-"./chunk-ISA2PM3Z.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
-"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_HCKID2IT.listActive)(
-root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
-root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_HCKID2IT.listJobs)(root)){if(left===0)break;if(isLive.has(
-id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
-filter(view=>isChosen(view.spec,options)).sort(byLife)}function countEnded(root,choice){const live=new Set((0,import_chunk_HCKID2IT.listActive)(root));return(0,
-import_chunk_HCKID2IT.listJobs)(root).filter(id=>!live.has(id)&&mayBeChosen(root,id,choice)).length}function mayBeChosen(root,id,choice){if(choice.owner===null&&
-choice.kinds===null)return true;const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.
-value,choice)}function isChosen(spec,{owner,kinds,isMine}){const isWanted=isMine&&spec!==null?isMine(spec):isOwnedBy(spec,owner);return isWanted&&(kinds===null||
-spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_ISA2PM3Z.isEnded)(a.state))-Number((0,import_chunk_ISA2PM3Z.isEnded)(
-b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_FWKGQQL5.refresh,import_chunk_ISA2PM3Z.
-inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
-
-},
 "./chunk-T4JNAPAO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{queueWords:()=>queueWords});module.exports=stdin_exports;function queueWords({place,live,max_live,behind}){const limit=`\
 at most ${max_live} at a time`;if(place===null)return`place not known yet, ${limit}`;const after=behind.length===0?"":`, behind ${behind.join(", ")}`;return`pla\
@@ -2922,37 +2875,6 @@ Number(match[1])*(units[match[2]??""]??1):Number.NaN;if(!Number.isSafeInteger(va
 `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`)}return value}function formatSize(bytes){
 if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(1)} KiB`;if(bytes<1024**3)return`${(bytes/1024**2).toFixed(1)} MiB`;return`${(bytes/
 1024**3).toFixed(1)} GiB`}
-
-},
-"./chunk-TOKLRVVF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_GDDTUEMJ=load("./chunk-GDDTUEMJ.js");
-var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_LWOEYEYU=load("./chunk-LWOEYEYU.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");
-var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
-const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_GDDTUEMJ.endProbes)(
-tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
-mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
-"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
-program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_NBJZFTDI.runTool)({...shell,timeoutMs:import_chunk_EBOOCFUF.taskStatusMs,limit:import_chunk_EBOOCFUF.
-probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
-const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
-o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
-if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
-named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
-code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
-import_chunk_EBOOCFUF.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_EBOOCFUF.probeBytes)}`;case"fai\
-led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
-null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
-)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_EBOOCFUF.
-evidenceChars,import_chunk_EBOOCFUF.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_UMDWJBGZ.findEscaped)(tree);const named=left.slice(
-0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
-eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
-elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
-return(0,import_chunk_LWOEYEYU.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-F27KA3UW.js"))).withHandback(job,ending));if(!run)return(0,
-import_chunk_LWOEYEYU.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_K346ZPGJ.
-noteResults)(run),run.log?(0,import_chunk_LWOEYEYU.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_UMDWJBGZ.treeOf)(spec,paths,nobody),{reason:ending.
-reason,isStarted:tree!==null})]);return(0,import_chunk_LWOEYEYU.conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-TSYSH3WE.js": function (module, exports) {
@@ -3105,13 +3027,6 @@ folder,`it cannot be looked at (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`)}}
 ate_unusable",`cannot use the state folder ${folder}: ${reason}`,elsewhere)}function userId(){return process.getuid?.()??0}
 
 },
-"./chunk-VHICJDU6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{startWorker:()=>startWorker});module.exports=stdin_exports;var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_BQYHQL4Q.findEngine)(spec.engine)??import_chunk_BQYHQL4Q.
-defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:spec.mark,logFile:job.paths.workerLog});(0,import_chunk_PGEWSQPR.writeJson)(job.paths.
-launch,{worker,generation},{sync:false})}
-
-},
 "./chunk-VQZH6OHM.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{companionFile:()=>companionFile,jobPaths:()=>jobPaths,nodeFile:()=>nodeFile,rootPaths:()=>rootPaths,selfWords:()=>selfWords,
 stagePath:()=>stagePath});module.exports=stdin_exports;var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
@@ -3199,6 +3114,14 @@ plainText)(value.slice(0,60)))}${value.length>60?"...":""}`;if(typeof value==="o
 void 0?"it is missing":String(value)}
 
 },
+"./chunk-WHY2G3AM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{startWorker:()=>startWorker});module.exports=stdin_exports;var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_BQYHQL4Q.
+findEngine)(spec.engine)??import_chunk_BQYHQL4Q.defaultEngine;const worker=await engine.start({stateRoot:root,id:spec.id,mark:spec.mark,logFile:job.paths.workerLog});
+const note=()=>(0,import_chunk_PGEWSQPR.writeJson)(job.paths.launch,{worker,generation},{sync:false});try{note()}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(
+error)!=="ENOENT")throw error;note()}}
+
+},
 "./chunk-WW3YSXV5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_KE7LBTMK=load(
 "./chunk-KE7LBTMK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_PAJNRSJK=load(
@@ -3252,6 +3175,36 @@ isContinuable)(view.paths,view.state))next.continue=import_chunk_AYL4EYJC.nextCo
 restart(view.id,root.option);return next}
 
 },
+"./chunk-WZWIN2US.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
+neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_ZGPCVHGT=load(
+"./chunk-ZGPCVHGT.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load(
+"./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
+"./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_GAHUBHR4.isWriter)(staff.profile))return[];const place=placeOf(cwd);
+const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_GAHUBHR4.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
+find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
+nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_AYL4EYJC.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
+"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
+try{const folder=(0,import_chunk_VQZH6OHM.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
+kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
+factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
+20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
+a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_ZGBECAX4.
+readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_HCKID2IT.
+listActive)(root))await unlessGone(()=>(0,import_chunk_ZGPCVHGT.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_BQYHQL4Q.readKey)();
+const found=[];for(const id of(0,import_chunk_HCKID2IT.listActive)(root)){const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,
+id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_BQYHQL4Q.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
+value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_ISA2PM3Z.conditionOf)((0,import_chunk_ISA2PM3Z.inspect)(root,id))}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_ZGPCVHGT.
+isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
+import_chunk_G4YWOPCR.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
+folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
+a,b)||isBelow(b,a))}
+
+},
 "./chunk-XGPC6K3J.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackLine:()=>handbackLine,progressLine:()=>progressLine,queueLine:()=>queueLine,watchLine:()=>watchLine});module.
 exports=stdin_exports;var import_chunk_YC6TQ6IO=load("./chunk-YC6TQ6IO.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_PAJNRSJK=load(
@@ -3266,74 +3219,6 @@ seen)}function handbackLine(view){const seen=(0,import_chunk_PAJNRSJK.handbackSe
 0?" new":""}${(0,import_chunk_ISA2PM3Z.isEnded)(view.state)?"":" yet"}`;const count=told===0?none:filesOf(told);const newest=seen.newest===null?"":`, last told ${seen.
 newest}`;const notes=[...seen.frozen?["frozen"]:[],...told===0&&before>0?[`${filesOf(before)} ${before===1?"was":"were"} there before`]:[]];return`${count} in ${seen.
 dir}${newest}${notes.length===0?"":` (${notes.join("; ")})`}`}function filesOf(count){return`${count} ${count===1?"file":"files"}`}
-
-},
-"./chunk-XSMNZ3EP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_EQSYQW6Y=load("./chunk-EQSYQW6Y.js");var import_chunk_W2WXOYMC=load(
-"./chunk-W2WXOYMC.js");var import_chunk_YC6TQ6IO=load("./chunk-YC6TQ6IO.js");var import_chunk_NXFDPK5J=load("./chunk-NXFDPK5J.js");var import_chunk_S3KT6DCI=load(
-"./chunk-S3KT6DCI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_WW3YSXV5=load("./chunk-WW3YSXV5.js");var import_chunk_ZLR6Q5AO=load(
-"./chunk-ZLR6Q5AO.js");var import_chunk_PAJNRSJK=load("./chunk-PAJNRSJK.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
-const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_ZGBECAX4.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_PAJNRSJK.healthOf)(view,(0,import_chunk_ISA2PM3Z.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_YC6TQ6IO.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_SBRRC2LY.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
-some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_AYL4EYJC.nextCommands.wait(first,root.option);const words=["\
-wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
-["--until","terminal"]:import_chunk_AYL4EYJC.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
-words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_SBRRC2LY.
-formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_AYL4EYJC.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_VQZH6OHM.
-jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_ZGBECAX4.readSpec)(paths);return spec.kind===
-"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_W2WXOYMC.pageOf)(view,root):`${JSON.stringify(
-withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_WW3YSXV5.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_ZLR6Q5AO.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_ISA2PM3Z.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
-wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
-wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
-out:`${pictureText(context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_EQSYQW6Y.noticeNotes)(view)]}}function whyLines(event,view){
-if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
-message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
-name,bytes,changed},view){const dir=(0,import_chunk_PAJNRSJK.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4MBICC2C.isHandback)(
-name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4MBICC2C.answerName)(name);return[`${changed===true?"chang\
-ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
-value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
-function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_ISA2PM3Z.isEnded)(view.state));const isOver=options.
-mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
-woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
-filter(view=>(0,import_chunk_ISA2PM3Z.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
-exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
-const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_ISA2PM3Z.
-isEnded)(view.state))(0,import_chunk_ZLR6Q5AO.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_WW3YSXV5.observation)(view,{afterSeq:null,root,waited:{
-wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_ISA2PM3Z.isEnded)(
-view.state)?{wake:"terminal",...(0,import_chunk_EQSYQW6Y.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
-filter(view=>!(0,import_chunk_ISA2PM3Z.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
-return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_ISA2PM3Z.
-isEnded)(view.state)?(0,import_chunk_EQSYQW6Y.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
-out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
-
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_ZGBECAX4.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_EQSYQW6Y.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_S3KT6DCI.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_NXFDPK5J.withRegistration)(root.folder,ids,{...termsOf(options),tell:context.tell},wait));if(options.heartbeatMs===null)context.
-live?.("");return tellWaited(context,root,waited,options)}function termsOf({mode,until=[],timeoutMs,owner}){return{kind:"wait",mode,until,timeoutMs,owner}}function asOfNow(view){
-try{return(0,import_chunk_ISA2PM3Z.isEnded)(view.state)?view:(0,import_chunk_ISA2PM3Z.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-XSVLTRB3.js": function (module, exports) {
@@ -3373,6 +3258,101 @@ state,warnings}){return state==="done"&&warnings.some(({code})=>code==="parent_q
 try{if((0,import_chunk_S7M4UBSY.exists)(paths.folder))(0,import_chunk_PGEWSQPR.appendText)(paths.workerLog,`cannot judge: ${(0,import_chunk_LXK2ZILE.plainText)(
 (0,import_chunk_NVPF5LEY.messageOf)(error))}
 `)}catch{}}
+
+},
+"./chunk-YW2MKRC5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_4VHXYLXZ=load(
+"./chunk-4VHXYLXZ.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_B5JTDTFQ=load(
+"./chunk-B5JTDTFQ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_YL5I5TV6=load(
+"./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_AYL4EYJC=load(
+"./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){
+const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_EBOOCFUF.pathLookMs);if("trouble"in look)return nothing(
+`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,
+import_chunk_B5JTDTFQ.plainTail)((0,import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(
+spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.
+errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,import_chunk_B5JTDTFQ.oneLine)(path);if(tail2==="")return{text:`The l\
+og ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===null?"":` (${note})`}
+
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_AYL4EYJC.nextCommands.restart(spec.id,spec.
+state_option);if(state.watch?.watched_to_end)return`## Going on
+
+It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
+job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_YL5I5TV6.isContinuable)(paths,state))lines.
+push(`Go on in the same conversation: ${import_chunk_AYL4EYJC.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
+return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
+error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
+er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
+import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
+const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
+y it out: ${(0,import_chunk_AYL4EYJC.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
+plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_AYL4EYJC.nextCommand)(spec.state_option,
+"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
+ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
+ be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
+done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
+`;if(isPlain)return(0,import_chunk_PGEWSQPR.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&staff.answer!==null)return staff.answer;const output=(0,
+import_chunk_LHVANLLD.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_LHVANLLD.readLogTail)(paths.error)}function makeReport(parts){const{
+spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.id}: ${state.state}${state.error?` (${state.error.code})`:""}`,
+reasonText(parts),facts(parts).join("\n"),progress(parts),workspace(parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.
+filter(section=>section!=="").join("\n\n")}
+`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
+plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
+`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
+plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
+state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
+ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
+Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
+Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
+["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
+plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
+mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
+/\s+/g," "),import_chunk_EBOOCFUF.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
+null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_SBRRC2LY.formatDuration)(
+state.duration_ms)],["Hard limit",(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],...(0,import_chunk_B5JTDTFQ.runFacts)(parts),["Conversation",state.
+conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:wholeOutput(paths)],["What was told",
+spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function wholeOutput({output,error}){const there=[
+output,error].filter(import_chunk_S7M4UBSY.exists);return there.length===0?null:there.join(" and ")}function seenLast({evidence,polls,troubles,trouble}){const failed=troubles>
+0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,import_chunk_LXK2ZILE.plainText)(evidence)} (${polls}\
+ attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.tools.slice(-5)){lines.push(`- ${call.
+name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_EBOOCFUF.excerptBytes)} [${call.status}\
+]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.tail)(text,import_chunk_EBOOCFUF.
+textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({spec,staff}){if(!staff?.
+changes)return"";const lines=["## Workspace","",(0,import_chunk_4QW7YFRX.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",`It worked in a worktr\
+ee of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_52W7456X.takeOverCommands)(spec.worktree,staff.changes))
+lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";return`## Decided \
+at launch for a stall
+
+${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_B5JTDTFQ.logSection)(
+"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_B5JTDTFQ.
+logSection)("Last output",paths.output)],(0,import_chunk_B5JTDTFQ.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
+const read=(0,import_chunk_ZGBECAX4.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_BQYHQL4Q.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_DYMNB7GS.openJournal)(paths,spec);if((0,import_chunk_ISA2PM3Z.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_4VHXYLXZ.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
+ no space left in ${paths.folder}`};state.seq=journal.seq;withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){
+const{paths,spec}=job;const cancel=(0,import_chunk_ZGBECAX4.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable(
+{spec,paths,state,staff,results,ownLog:ending.ownLog??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_TV6M3BVC.backendOf)(spec)?.answerFrom==="stdout"})));
+const isTold=(0,import_chunk_DYMNB7GS.readEvents)(paths,journal.seq-1,1).events[0]?.type==="ended";const record=()=>{const made=(0,import_chunk_4QW7YFRX.terminalRecord)(
+spec,paths,state,{tree:ending.tree,staff,results});(0,import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,made,{sync:false})};state.seq=isTold?journal.seq:journal.
+seq+1;record();if(!isTold){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.state,exit_code,error,reconciled})}if(state.seq!==journal.
+seq){state.seq=journal.seq;record()}finish(paths,state);if((0,import_chunk_4QW7YFRX.isTidy)(spec,state))for(const file of[paths.output,paths.snapshot])(0,import_chunk_PGEWSQPR.
+removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.answer!==null)return staff.answer;const reason=state.
+error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+`}}function finish(paths,state){(0,import_chunk_ZGBECAX4.writeState)(paths,state);(0,import_chunk_PGEWSQPR.removeFile)(paths.marker);const passing=[paths.reserve,
+paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(isTorn);for(const file of[...passing,...torn.
+map(name=>`${paths.folder}/${name}`)])(0,import_chunk_PGEWSQPR.removeFile)(file)}function isTorn(fileName){const writer=/^\..*\.(\d+)\.\d+\.tmp$/.exec(fileName)?.[1];
+return writer!==void 0&&(Number(writer)===process.pid||(0,import_chunk_33P23ATF.identityOf)(Number(writer))===void 0)}function finishStored(job){const stored=(0,
+import_chunk_ZGBECAX4.readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
+try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_PGEWSQPR.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
+QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
 "./chunk-ZGBECAX4.js": function (module, exports) {
@@ -3420,6 +3400,28 @@ function isAbsent(value){return value===void 0||value===null}function isNotice(v
 "string"}function isWords(value){return Array.isArray(value)&&value.length>0&&value.every(word=>typeof word==="string")}
 
 },
+"./chunk-ZGPCVHGT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
+module.exports=stdin_exports;var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
+ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-WZUR6IWQ.js"))).startOwedNotice(
+view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_ISA2PM3Z.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
+root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_ISA2PM3Z.conditionOf)(view))}function mayOweNotice({spec,
+state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_ISA2PM3Z.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
+import_chunk_ISA2PM3Z.inspect)(root,id);const condition=(0,import_chunk_ISA2PM3Z.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
+return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-DZGOGM7G.js"));await settleJob(view,now2=>isSettleable(
+(0,import_chunk_ISA2PM3Z.conditionOf)(now2)),isStrict);const now=(0,import_chunk_ISA2PM3Z.inspect)(root,id);return nobodyComes.includes((0,import_chunk_ISA2PM3Z.
+conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
+()=>load("./may-act-5WAEOQGH.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
+spec:null,damage,state:(0,import_chunk_BQYHQL4Q.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
+damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_ISA2PM3Z.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
+resolve().then(()=>load("./attach-F77DYUDV.js"));await attachWorker(view,isDue);return(0,import_chunk_ISA2PM3Z.inspect)(root,id)}function dropMarker(view){if(!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
+marker)}catch{}}function isHung(view){if((0,import_chunk_ISA2PM3Z.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
+leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_EBOOCFUF.leaseStaleMs}
+
+},
 "./chunk-ZLR6Q5AO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{collectedBy:()=>collectedBy,heardSeq:()=>heardSeq,isCollected:()=>isCollected,lastCollectedSeq:()=>lastCollectedSeq,
 noteCollected:()=>noteCollected,noteDelivered:()=>noteDelivered});module.exports=stdin_exports;var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_ZGBECAX4=load(
@@ -3452,13 +3454,13 @@ spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)ret
 progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
 
 },
-"./collecting-QRKDVUG3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_XSMNZ3EP.waitAndTell});module.exports=stdin_exports;var import_chunk_XSMNZ3EP=load("./\
-chunk-XSMNZ3EP.js");var import_chunk_EQSYQW6Y=load("./chunk-EQSYQW6Y.js");var import_chunk_JVPRRS42=load("./chunk-JVPRRS42.js");var import_chunk_W2WXOYMC=load("\
+"./collecting-6LWAJ7BH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_NAJRLQP2.waitAndTell});module.exports=stdin_exports;var import_chunk_NAJRLQP2=load("./\
+chunk-NAJRLQP2.js");var import_chunk_EQSYQW6Y=load("./chunk-EQSYQW6Y.js");var import_chunk_JVPRRS42=load("./chunk-JVPRRS42.js");var import_chunk_W2WXOYMC=load("\
 ./chunk-W2WXOYMC.js");var import_chunk_XGPC6K3J=load("./chunk-XGPC6K3J.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_FPENHWQ4=load(
 "./chunk-FPENHWQ4.js");var import_chunk_ZOB43DKG=load("./chunk-ZOB43DKG.js");var import_chunk_YC6TQ6IO=load("./chunk-YC6TQ6IO.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_NXFDPK5J=load("./chunk-NXFDPK5J.js");var import_chunk_6IPGWJP4=load("./chunk-6IPGWJP4.js");var import_chunk_S3KT6DCI=load(
-"./chunk-S3KT6DCI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_WW3YSXV5=load(
+"./chunk-T4JNAPAO.js");var import_chunk_NXFDPK5J=load("./chunk-NXFDPK5J.js");var import_chunk_6IPGWJP4=load("./chunk-6IPGWJP4.js");var import_chunk_QWXFBXTV=load(
+"./chunk-QWXFBXTV.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_WW3YSXV5=load(
 "./chunk-WW3YSXV5.js");var import_chunk_KE7LBTMK=load("./chunk-KE7LBTMK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZLR6Q5AO=load(
 "./chunk-ZLR6Q5AO.js");var import_chunk_PAJNRSJK=load("./chunk-PAJNRSJK.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_4QW7YFRX=load(
@@ -3470,7 +3472,7 @@ chunk-XSMNZ3EP.js");var import_chunk_EQSYQW6Y=load("./chunk-EQSYQW6Y.js");var im
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load(
 "./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -3479,8 +3481,8 @@ chunk-XSMNZ3EP.js");var import_chunk_EQSYQW6Y=load("./chunk-EQSYQW6Y.js");var im
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-4RUXC363.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_H43TUD7Z=load("./chunk-H43TUD7Z.js");var import_chunk_VBLPR7QA=load(
+"./dispatch-FG3R5Z3J.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_N3IVLUN7=load("./chunk-N3IVLUN7.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
@@ -3517,8 +3519,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_H43TUD7Z.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_H43TUD7Z.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_N3IVLUN7.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_N3IVLUN7.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_VBLPR7QA.locateRoot)({option:parsed.
@@ -3652,11 +3654,11 @@ entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}re
 factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0,results,log}}
 
 },
-"./main-J6L35BZC.js": function (module, exports) {
+"./main-O4W5H4LZ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_3KAREX5J=load("./chunk-3KAREX5J.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_TOKLRVVF=load("./chunk-TOKLRVVF.js");var import_chunk_GDDTUEMJ=load("./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load(
-"./chunk-UMDWJBGZ.js");var import_chunk_LWOEYEYU=load("./chunk-LWOEYEYU.js");var import_chunk_AGE46BQ7=load("./chunk-AGE46BQ7.js");var import_chunk_A5QZINI7=load(
-"./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_4QW7YFRX=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_GRU275BC=load("./chunk-GRU275BC.js");var import_chunk_GDDTUEMJ=load("./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load(
+"./chunk-UMDWJBGZ.js");var import_chunk_YW2MKRC5=load("./chunk-YW2MKRC5.js");var import_chunk_4VHXYLXZ=load("./chunk-4VHXYLXZ.js");var import_chunk_A5QZINI7=load(
+"./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_4QW7YFRX=load(
 "./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load(
 "./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
@@ -3666,7 +3668,7 @@ factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.e
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_HCKID2IT=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load(
 "./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -3681,25 +3683,25 @@ if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isD
 resolve().then(()=>load("./notify-5JKL363D.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
 import_chunk_ISA2PM3Z.inspect)(root,id);if(spec?.notify&&(0,import_chunk_ISA2PM3Z.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-5JKL363D\
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_BQYHQL4Q.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
-n-FKSAFNJV.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-N37RWXRX.js"))).runWatch(
-claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-XCIBH2EY.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
-"./supervise-BUOTWBW4.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
+n-GYZS5AHI.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-Z3NFVXQD.js"))).runWatch(
+claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-DRBVEX5T.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
+"./supervise-5RQV6YQP.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
 nhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_DYMNB7GS.openJournal)(paths,spec).append("worker_\
 failed",{message});const failures=(0,import_chunk_DYMNB7GS.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<import_chunk_EBOOCFUF.
 workerFailures)return;const view=(0,import_chunk_ISA2PM3Z.inspect)(root,spec.id);const tree=(0,import_chunk_UMDWJBGZ.treeOf)(spec,paths,{worker:claim.self,shim:view.
 shim,child:view.child});const ended=await(0,import_chunk_GDDTUEMJ.terminate)(tree,{graceMs:import_chunk_EBOOCFUF.orphanGraceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs});
 const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,tree:ended,reconciled:false,
-warnings};await(0,import_chunk_TOKLRVVF.concludeAsked)(claim,ending,tree)}
+warnings};await(0,import_chunk_GRU275BC.concludeAsked)(claim,ending,tree)}
 
 },
-"./observe-3ZBQOAF5.js": function (module, exports) {
+"./observe-S2PKGSO6.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_T7YZSOZM=load("./chunk-T7YZSOZM.js");var import_chunk_7YG4K7DK=load(
 "./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_WW3YSXV5=load("./chunk-WW3YSXV5.js");var import_chunk_KE7LBTMK=load(
 "./chunk-KE7LBTMK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_PAJNRSJK=load(
 "./chunk-PAJNRSJK.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_6PFAPK5K=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -3711,12 +3713,12 @@ default:0,min:0,max:2**40},help:"only events after number N (next_seq of an earl
 notes:"Default: the newest job; a live timer is not taken for it while another job is live. Exit codes as of wait: 0 says that the job is done, not that anybody\
  has read its result.",examples:["observe","observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.root(input);(0,import_chunk_VBLPR7QA.
 checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const id=input.words[0]===void 0?(0,import_chunk_T7YZSOZM.
-requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_FWKGQQL5.refreshUnasked)(
+requireNewest)(root,owner,"a job to observe").id:(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_ZGPCVHGT.refreshUnasked)(
 root.folder,id);return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),json:(0,import_chunk_WW3YSXV5.observation)(view,{afterSeq:input.count("after-\
 seq")??null,root})}}};
 
 },
-"./result-7EOB54TY.js": function (module, exports) {
+"./result-BJI4SR5B.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_T7YZSOZM=load("./chunk-T7YZSOZM.js");var import_chunk_EQSYQW6Y=load(
 "./chunk-EQSYQW6Y.js");var import_chunk_JVPRRS42=load("./chunk-JVPRRS42.js");var import_chunk_XGPC6K3J=load("./chunk-XGPC6K3J.js");var import_chunk_CLZY6WGD=load(
 "./chunk-CLZY6WGD.js");var import_chunk_YC6TQ6IO=load("./chunk-YC6TQ6IO.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_7YG4K7DK=load(
@@ -3731,7 +3733,7 @@ seq")??null,root})}}};
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load(
 "./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -3743,7 +3745,7 @@ form:"[ID]",words:{min:0,max:1},options:{claims:{kind:"flag",help:"print the com
 "result run-mik3x9ab-4f7q2z --json","result implement-mik3x9ab-4f7q2z --claims"],async run(context,input){const root=context.root(input);(0,import_chunk_VBLPR7QA.
 checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const isFinished=id2=>(0,import_chunk_ISA2PM3Z.isEnded)((0,
 import_chunk_ISA2PM3Z.inspect)(root.folder,id2).state);const id=input.words[0]===void 0?(0,import_chunk_T7YZSOZM.requireLatest)(root,owner,"a finished job",isFinished):
-(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_FWKGQQL5.refresh)(root.folder,id,true);if(!(0,import_chunk_ISA2PM3Z.isEnded)(
+(0,import_chunk_HCKID2IT.findJob)(root,input.words[0]);const view=await(0,import_chunk_ZGPCVHGT.refresh)(root.folder,id,true);if(!(0,import_chunk_ISA2PM3Z.isEnded)(
 view.state)){const wait=import_chunk_AYL4EYJC.nextCommands.waitOn(id,view.spec,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,
 json:(0,import_chunk_WW3YSXV5.observation)(view,{afterSeq:null,root})};return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.state.state}, t\
 here is no result yet; wait for it with:`,wait]}}if(input.has("claims"))return(await Promise.resolve().then(()=>load("./claims-reply-B6WWIPC4.js"))).tellClaims(
@@ -3751,14 +3753,14 @@ view);const afterPrint=()=>(0,import_chunk_ZLR6Q5AO.noteCollected)(view,"result"
 "json")?{code:reply.code,json:(0,import_chunk_EQSYQW6Y.endedDocument)(view),afterPrint}:{...reply,afterPrint}}};
 
 },
-"./run-SN3CMFZU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_ETCBT2WP.folderOf,run:()=>import_chunk_ETCBT2WP.run});module.exports=stdin_exports;var import_chunk_ETCBT2WP=load(
-"./chunk-ETCBT2WP.js");var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J2Y3S7AC=load(
-"./chunk-J2Y3S7AC.js");var import_chunk_2FP5TGIZ=load("./chunk-2FP5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HR3GXE3S=load(
+"./run-7MHF6BU5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_HU2N25TM.folderOf,run:()=>import_chunk_HU2N25TM.run});module.exports=stdin_exports;var import_chunk_HU2N25TM=load(
+"./chunk-HU2N25TM.js");var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_QPEZVXEE=load(
+"./chunk-QPEZVXEE.js");var import_chunk_KPIJBL67=load("./chunk-KPIJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_WHY2G3AM=load("./chunk-WHY2G3AM.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
@@ -3773,10 +3775,10 @@ stdin_exports;var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-ELTU2UXX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_SUVPZUUG=load("./chunk-SUVPZUUG.js");var import_chunk_7YG4K7DK=load(
+"./status-VWNHLLST.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_CNQO2OTH=load("./chunk-CNQO2OTH.js");var import_chunk_7YG4K7DK=load(
 "./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load(
 "./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -3794,7 +3796,7 @@ t it once, when no job is live any more"},every:{kind:"duration",value:"D",range
 checkWords(input);const choice={owner:input.text("owner")??null,kinds:parseKinds(input.text("kind"))};const isThere=(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);
 if(input.has("watch"))return watchIt(context,root,input,choice);if(input.words[0]!==void 0)return showOne(root,input.words[0],input.has("json"));if(input.has("t\
 ree")&&choice.owner!==null){const{whoseJobs}=await Promise.resolve().then(()=>load("./whose-2X2F3TBS.js"));const whose=whoseJobs(root.folder,choice.owner);choice.
-isMine=spec=>whose(spec)!=="other"}const views=isThere?await(0,import_chunk_SUVPZUUG.listViews)(root.folder,{...choice,recent:recentOf(input)}):[];const reply={
+isMine=spec=>whose(spec)!=="other"}const views=isThere?await(0,import_chunk_CNQO2OTH.listViews)(root.folder,{...choice,recent:recentOf(input)}):[];const reply={
 code:import_chunk_6PFAPK5K.exitCodes.done,...await shown(context,root,input,{views,choice})};const others=isThere&&!input.has("markdown")?await othersOf(root,choice,
 views):null;return others===null||reply.out===void 0?reply:{...reply,out:`${reply.out}${others}
 `}}};async function othersOf(root,{owner},views){const{isEnded}=await Promise.resolve().then(()=>load("./view-XANAYOUL.js"));if(owner===null||views.some(({state})=>!isEnded(
@@ -3809,18 +3811,18 @@ usageError)(`cannot take --${among} with the id of one job: it is for the table`
 not show jobs of kind ${JSON.stringify(unknown)}: allowed are ${import_chunk_ZGBECAX4.kinds.join(", ")}, with commas between`)}function recentOf(input){return input.
 has("active")?0:input.count("recent")??recentDefault}async function shown(context,root,input,{views,choice}){if(input.has("json")){const{isoNow}=await Promise.resolve().
 then(()=>load("./clock-EAERTS64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-W7KUBNSZ.js"));return{json:{state_folder:root.folder,
-now:isoNow(),jobs:views.map(rowDocument)}}}if(views.length===0)return{out:`${(await Promise.resolve().then(()=>load("./no-jobs-CGQLNZ7P.js"))).noJobs(root,choice)}\
+now:isoNow(),jobs:views.map(rowDocument)}}}if(views.length===0)return{out:`${(await Promise.resolve().then(()=>load("./no-jobs-6HPFSUUB.js"))).noJobs(root,choice)}\
 
 `};if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-WWMALENS.js"))).lanesOf(views,root)}
-`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-D4OHYIUZ.js"))).treeOf(root.folder,views,context.width)}
+`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-DM3DWOIX.js"))).treeOf(root.folder,views,context.width)}
 `};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-2GQBDEJP.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
 variables.noColor()};return{out:`${await tableOf(views,look)}
 `}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{refreshUnasked}=await Promise.resolve().
-then(()=>load("./reconcile-CXEPYRHQ.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
+then(()=>load("./reconcile-OBJC7PRQ.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
 state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-HYW2LV3C.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
 then(()=>load("./observation-EXZAZC3Q.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
-words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-7N\
-Z77H2C.js"));return watchStatus(context,{...choice,root,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault("every")})}
+words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-QYPVFV5W.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-RO\
+DDYGAL.js"));return watchStatus(context,{...choice,root,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault("every")})}
 
 },
 "./status-table-2GQBDEJP.js": function (module, exports) {
@@ -3837,13 +3839,13 @@ hunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var imp
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./supervise-BUOTWBW4.js": function (module, exports) {
+"./supervise-5RQV6YQP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_EIKMMCBX=load(
 "./chunk-EIKMMCBX.js");var import_chunk_2UQUB7GN=load("./chunk-2UQUB7GN.js");var import_chunk_3KAREX5J=load("./chunk-3KAREX5J.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_KATCOX57=load("./chunk-KATCOX57.js");var import_chunk_TOKLRVVF=load(
-"./chunk-TOKLRVVF.js");var import_chunk_GDDTUEMJ=load("./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_LWOEYEYU=load(
-"./chunk-LWOEYEYU.js");var import_chunk_AGE46BQ7=load("./chunk-AGE46BQ7.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_KATCOX57=load("./chunk-KATCOX57.js");var import_chunk_GRU275BC=load(
+"./chunk-GRU275BC.js");var import_chunk_GDDTUEMJ=load("./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_YW2MKRC5=load(
+"./chunk-YW2MKRC5.js");var import_chunk_4VHXYLXZ=load("./chunk-4VHXYLXZ.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load(
 "./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load(
 "./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load(
@@ -3852,8 +3854,8 @@ hunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var imp
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_NBJZFTDI=load(
 "./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load(
-"./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load(
+"./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load(
 "./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -4087,7 +4089,7 @@ profile,resume:staff.resume,freshId:uuidOf(spec.mark),cwd:spec.cwd,deadlineMs:sp
 staff}=spec;if(!staff)return"";const mode=(0,import_chunk_GAHUBHR4.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.resume!==
 null;const parts=isFollowUp?[task(staff),environment(spec,facts),handback(spec),unattended(spec,staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?
 historical(staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),handback(spec),list("Your final message",[...mode.form,...answerRules])];
-if(staff.schema)parts.push(import_chunk_AGE46BQ7.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+if(staff.schema)parts.push(import_chunk_4VHXYLXZ.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const nobody=spec.handback?"Nobody can grant permissions while you work, and questions are answered only through the h\
@@ -4126,12 +4128,12 @@ reason:"state_vanished"};if((0,import_chunk_ZGBECAX4.readCancel)(paths))return{r
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_EBOOCFUF.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_ZGBECAX4.readExit)(paths))return(0,import_chunk_AGE46BQ7.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_ZGBECAX4.readExit)(paths))return(0,import_chunk_4VHXYLXZ.
 parseReason)((0,import_chunk_ZGBECAX4.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_PGEWSQPR.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_AGE46BQ7.parseReason)((0,import_chunk_ZGBECAX4.readReason)(paths))??reason;if(!(0,import_chunk_ZGBECAX4.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_4VHXYLXZ.parseReason)((0,import_chunk_ZGBECAX4.readReason)(paths))??reason;if(!(0,import_chunk_ZGBECAX4.
 readExit)(paths))return reason;(0,import_chunk_PGEWSQPR.removeFile)(paths.reason);return void 0}var reviveMs=2e3;async function untilEnd(claim,progress,child,follower,agent){
-const{paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_AGE46BQ7.parseReason)(
-(0,import_chunk_ZGBECAX4.readReason)(paths))??"exited"}));const told=(0,import_chunk_ZGBECAX4.readExit)(paths)?void 0:(0,import_chunk_AGE46BQ7.parseReason)((0,import_chunk_ZGBECAX4.
+const{paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_4VHXYLXZ.parseReason)(
+(0,import_chunk_ZGBECAX4.readReason)(paths))??"exited"}));const told=(0,import_chunk_ZGBECAX4.readExit)(paths)?void 0:(0,import_chunk_4VHXYLXZ.parseReason)((0,import_chunk_ZGBECAX4.
 readReason)(paths));if(told!==void 0)resolve({reason:told});const pair=()=>({mark:spec.mark,shim:child.shim,child:child.child??(0,import_chunk_ZGBECAX4.readMark)(
 paths.childMark,claim.self)??null});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;if(wanted!=="state_vanished"&&(0,import_chunk_KATCOX57.
 reviveShim)(pair())){const late=setTimeout(()=>end2(wanted,detail),reviveMs);releases.push(()=>clearTimeout(late))}else end2(wanted,detail)};const end2=(wanted,detail)=>{
@@ -4145,7 +4147,7 @@ if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)void Promis
 loaded.startJudging(claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop();stopWatching?.()}}}function startHandback(claim,progress){
 let teller;let isOver=false;if(claim.spec.handback)void Promise.resolve().then(()=>load("./handback-JIUEOTVP.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(
 claim,progress)});return{look:()=>teller?.look(),stop:()=>{isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;
-const{warnings}=progress.state;const fresh=(0,import_chunk_FFAUEVYG.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));
+const{warnings}=progress.state;const fresh=(0,import_chunk_WZWIN2US.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));
 if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};async function supervise(claim){
 const{paths,spec}=claim;const progress=new import_chunk_2UQUB7GN.Progress(claim);const isClaimed=(0,import_chunk_S7M4UBSY.exists)(paths.started);await tellClaim(
 claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(claim);if(early)return void await endUnstarted(claim,early);const begun=isClaimed?{child:await attachChild(
@@ -4158,10 +4160,10 @@ const{paths,spec}=claim;const{child,before,follower,agent,due}=parts;const{reaso
 removeCgroup)(claim.cgroup,spec.id);return}const ended=reason==="exited"?nothing:await stopTree(claim,child,progress,{reason,detail});const leftovers=await sweep(
 claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_PZGY5XKU.removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_ZGBECAX4.
 readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},
-reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_TOKLRVVF.concludeAsked)(claim,ending,(0,import_chunk_UMDWJBGZ.
+reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_GRU275BC.concludeAsked)(claim,ending,(0,import_chunk_UMDWJBGZ.
 treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({paths,spec}){if((0,import_chunk_ZGBECAX4.readCancel)(paths))return"canceled";return(0,
 import_chunk_CL3BCQKO.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,
-tree:nothing,reconciled:false};await(0,import_chunk_TOKLRVVF.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
+tree:nothing,reconciled:false};await(0,import_chunk_GRU275BC.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
 try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(
 claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.
 conversationId}}return{child:await startChild(claim,plan),before}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;
@@ -4176,7 +4178,7 @@ async function sweep(claim,child){const{paths,spec}=claim;if(spec.run?.keep_chil
 terminate)((0,import_chunk_UMDWJBGZ.treeOf)(spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_EBOOCFUF.drainMs,settleMs:import_chunk_EBOOCFUF.killSettleMs})}
 function stopTimes(claim){return{graceMs:claim.spec.kill_grace_ms,settleMs:import_chunk_EBOOCFUF.killSettleMs}}function tellStart(claim,progress,child){if(progress.
 state.started_at!==null)return;const lost=(0,import_chunk_IYTRN2OE.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{environment_names_lost:lost}:
-{}};progress.step("started","started",fields,{started_at:(0,import_chunk_AGE46BQ7.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
+{}};progress.step("started","started",fields,{started_at:(0,import_chunk_4VHXYLXZ.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
 const{generation,self,spec}=claim;if(generation===1)return progress.step("claimed","claimed",{worker:self.pid});const key=(0,import_chunk_BQYHQL4Q.readKey)();const isChanged=!isClaimed&&
 key!==void 0&&(0,import_chunk_BQYHQL4Q.environmentDigest)(key)!==spec.environment.digest;const message="the worker was lost before the start, and its replacemen\
 t has another environment than the launcher had";const warnings=isChanged?[...progress.state.warnings,{code:"environment_changed",message}]:progress.state.warnings;
@@ -4184,14 +4186,14 @@ if(claim.isReplacementTold)return progress.step("claimed","claimed",{worker:self
 baseline_reset:true},{warnings})}
 
 },
-"./wait-SZRMJJAS.js": function (module, exports) {
+"./wait-53FTOUNR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_T7YZSOZM=load("./chunk-T7YZSOZM.js");var import_chunk_TSYSH3WE=load(
-"./chunk-TSYSH3WE.js");var import_chunk_XSMNZ3EP=load("./chunk-XSMNZ3EP.js");var import_chunk_EQSYQW6Y=load("./chunk-EQSYQW6Y.js");var import_chunk_JVPRRS42=load(
+"./chunk-TSYSH3WE.js");var import_chunk_NAJRLQP2=load("./chunk-NAJRLQP2.js");var import_chunk_EQSYQW6Y=load("./chunk-EQSYQW6Y.js");var import_chunk_JVPRRS42=load(
 "./chunk-JVPRRS42.js");var import_chunk_W2WXOYMC=load("./chunk-W2WXOYMC.js");var import_chunk_XGPC6K3J=load("./chunk-XGPC6K3J.js");var import_chunk_CLZY6WGD=load(
 "./chunk-CLZY6WGD.js");var import_chunk_FPENHWQ4=load("./chunk-FPENHWQ4.js");var import_chunk_ZOB43DKG=load("./chunk-ZOB43DKG.js");var import_chunk_YC6TQ6IO=load(
 "./chunk-YC6TQ6IO.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load(
-"./chunk-VBLPR7QA.js");var import_chunk_NXFDPK5J=load("./chunk-NXFDPK5J.js");var import_chunk_6IPGWJP4=load("./chunk-6IPGWJP4.js");var import_chunk_S3KT6DCI=load(
-"./chunk-S3KT6DCI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_WW3YSXV5=load(
+"./chunk-VBLPR7QA.js");var import_chunk_NXFDPK5J=load("./chunk-NXFDPK5J.js");var import_chunk_6IPGWJP4=load("./chunk-6IPGWJP4.js");var import_chunk_QWXFBXTV=load(
+"./chunk-QWXFBXTV.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_WW3YSXV5=load(
 "./chunk-WW3YSXV5.js");var import_chunk_KE7LBTMK=load("./chunk-KE7LBTMK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_ZLR6Q5AO=load(
 "./chunk-ZLR6Q5AO.js");var import_chunk_PAJNRSJK=load("./chunk-PAJNRSJK.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_4QW7YFRX=load(
@@ -4203,7 +4205,7 @@ baseline_reset:true},{warnings})}
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -4235,7 +4237,7 @@ parseUntil)(input.text("until")??"terminal");const owner=input.text("owner")??im
 input.words.map(word=>(0,import_chunk_HCKID2IT.findJob)(root,word)))]:liveOrLatest(context,root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.
 has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}
 if(until.includes("handback")&&!ids.some(id=>canHandBack(root,id)))context.tell(`${ids.length===1?`${ids[0]} has`:"these jobs have"} no hand-back folder (--hand\
-back): nothing can be handed back, only ${until.length>1?"the other causes and the end wake":"the end wakes"}`);return(0,import_chunk_XSMNZ3EP.waitAndTell)(context,
+back): nothing can be handed back, only ${until.length>1?"the other causes and the end wake":"the end wakes"}`);return(0,import_chunk_NAJRLQP2.waitAndTell)(context,
 root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.
 duration("timeout"),heartbeatMs:input.duration("heartbeat")??null,isJson:input.has("json"),owner,isEndAsked:input.has("until")})}};function canHandBack(root,id){
 const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id));return spec.kind!=="ok"||Boolean(spec.value.handback)}function liveOrLatest(context,root,owner,isMany){
@@ -4345,32 +4347,32 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_R34HTX3O=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-EQTBKON4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_NDX4RI3F=load("./chunk-NDX4RI3F.js");var import_chunk_U4VRU5NZ=load(
-"./chunk-U4VRU5NZ.js");var import_chunk_2MDFHK4I=load("./chunk-2MDFHK4I.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_ETCBT2WP=load(
-"./chunk-ETCBT2WP.js");var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J2Y3S7AC=load(
-"./chunk-J2Y3S7AC.js");var import_chunk_2FP5TGIZ=load("./chunk-2FP5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HR3GXE3S=load(
+"./ask-KBSUPYVU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_C6VZU2XR=load("./chunk-C6VZU2XR.js");var import_chunk_ZS3L4V3K=load(
+"./chunk-ZS3L4V3K.js");var import_chunk_MKJDGOZW=load("./chunk-MKJDGOZW.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_HU2N25TM=load(
+"./chunk-HU2N25TM.js");var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_QPEZVXEE=load(
+"./chunk-QPEZVXEE.js");var import_chunk_KPIJBL67=load("./chunk-KPIJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
+"./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_VHICJDU6=load(
-"./chunk-VHICJDU6.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WHY2G3AM=load(
+"./chunk-WHY2G3AM.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_NDX4RI3F.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_C6VZU2XR.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
 },
-"./attach-OGCAQPB4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>import_chunk_4OXGJUEQ.attachWorker});module.exports=stdin_exports;var import_chunk_4OXGJUEQ=load("\
-./chunk-4OXGJUEQ.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_INLMF3WV=load(
+"./attach-F77DYUDV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>import_chunk_GSUDLTA7.attachWorker});module.exports=stdin_exports;var import_chunk_GSUDLTA7=load("\
+./chunk-GSUDLTA7.js");var import_chunk_WHY2G3AM=load("./chunk-WHY2G3AM.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_INLMF3WV=load(
 "./chunk-INLMF3WV.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
@@ -4388,64 +4390,6 @@ module.exports=stdin_exports;var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js
 "./chunk-JSBRDJBE.js");
 
 },
-"./chunk-2MDFHK4I.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
-module.exports=stdin_exports;var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");var import_chunk_7U2475D5=load(
-"./chunk-7U2475D5.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_ZGBECAX4=load(
-"./chunk-ZGBECAX4.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_VQZH6OHM.rootPaths)(root).
-config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
-uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind!==
-"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
-const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_GAHUBHR4.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_GAHUBHR4.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_GAHUBHR4.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_RN7NLAJ6.readUserConfig)();const narrowing=readNarrowing(
-words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
-words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
-words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_7U2475D5.userConfigFile)()??"your config"},{restrict:narrowing.
-restrict,file:(0,import_chunk_VQZH6OHM.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
-profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
-name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
-ment"?(0,import_chunk_FIPOTEWL.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
- task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_AZ4JBGG4.checkProgram)(
-backend,program);(0,import_chunk_AZ4JBGG4.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
-program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
-(0,import_chunk_GAHUBHR4.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
-model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
-fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_FIPOTEWL.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
-terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
-{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
-config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_FIPOTEWL.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
-...own}};const backend=(0,import_chunk_FIPOTEWL.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
-const found=import_chunk_FIPOTEWL.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_RWPWOFIF.findProgram)(program,cwd)!==void 0));if(found.
-length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
-length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_AYL4EYJC.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_FIPOTEWL.backends.map(backend=>backend.
-id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_IYTRN2OE.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_HCKID2IT.listActive)(folder)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(folder,id);const spec=(0,import_chunk_ZGBECAX4.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_ZGBECAX4.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_FFAUEVYG.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_AYL4EYJC.nextCommands.wait(id,option))}}
-
-},
 "./chunk-3DLQHJA7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");function line(text){const characters=[
@@ -4454,19 +4398,6 @@ evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_EBOOCFUF.ev
 plainValue)(facts,import_chunk_EBOOCFUF.excerptBytes);return JSON.stringify(plain).length<=import_chunk_EBOOCFUF.watchFactsBytes?plain:{truncated:true}}function toEndText({
 changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
 last: ${last}`}
-
-},
-"./chunk-4OXGJUEQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>attachWorker});module.exports=stdin_exports;var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");
-var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_INLMF3WV=load("./chunk-INLMF3WV.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");
-var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function attachWorker(view,isDue){if(!await(0,
-import_chunk_INLMF3WV.mayAct)(view))return;try{await(0,import_chunk_V3DXEM5O.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_ISA2PM3Z.inspect)(view.
-root,view.id);if(isDue(now))await attach(now)})}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code!=="busy")throw error}}async function attach(view){
-if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_EBOOCFUF.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
-import_chunk_EBOOCFUF.promptReplacements-1));const facts=(0,import_chunk_S7M4UBSY.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.
-modifiedMs<pause)return;if(view.launch)((0,import_chunk_BQYHQL4Q.findEngine)(view.spec.engine)??import_chunk_BQYHQL4Q.defaultEngine).signal(view.launch.worker,"\
-SIGKILL");await(0,import_chunk_VHICJDU6.startWorker)(view.root,view.spec,view,generation)}
 
 },
 "./chunk-55JORUFF.js": function (module, exports) {
@@ -4768,12 +4699,17 @@ return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are t
 tf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
 
 },
-"./chunk-B2SGJY3V.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_LWOEYEYU=load("./chunk-LWOEYEYU.js");
-var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_LWOEYEYU.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_LWOEYEYU.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_ZGBECAX4.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+"./chunk-C6VZU2XR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_ZS3L4V3K=load("./chunk-ZS3L4V3K.js");
+var import_chunk_HU2N25TM=load("./chunk-HU2N25TM.js");var import_chunk_QPEZVXEE=load("./chunk-QPEZVXEE.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");
+var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_7YG4K7DK.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_7YG4K7DK.writerOptions,...import_chunk_7YG4K7DK.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_ZS3L4V3K.taskOf)(context,input);const words=(0,import_chunk_QPEZVXEE.onceWords)(id,input,
+(0,import_chunk_QPEZVXEE.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_QPEZVXEE.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_HU2N25TM.folderOf)(context,input);const staff=(0,import_chunk_ZS3L4V3K.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_ZS3L4V3K.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-D6MSHSNN.js": function (module, exports) {
@@ -4902,92 +4838,17 @@ rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="nu
 PT_EXECUTION_TIMEOUT")return"slow";throw error}}
 
 },
-"./chunk-HUUVTHWG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hindranceOf:()=>hindranceOf,lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});
-module.exports=stdin_exports;var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_ISA2PM3Z=load(
-"./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set,stopped:new Map}}function poolOf(spec){if(spec.kind===
-"timer")return null;return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,
-import_chunk_HCKID2IT.listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,
-import_chunk_VQZH6OHM.jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.
-compareIds)(id,spec.id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):
-[{id,condition:unlooked}]);const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="\
-supervised";function lookAtWork(root,id,memory){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const condition=workerOf(paths)==="alive"?unlooked:look(
-root,id);if(condition===unlooked&&isLeft(root,paths,id,memory))return[];return condition!==void 0&&takesPlace(condition,memory,paths,id)?[{id,condition}]:[]}function isLeft(root,paths,id,memory){
-const silent=isSilent(memory,paths,id);if(!silent&&!stoppedWorkerOf(paths))return false;const view=liveView(root,id);if(!view||view.exit)return true;const{spec,
-turn}=view;return silent&&spec!==null&&(0,import_chunk_CL3BCQKO.monotonicMs)()>(0,import_chunk_ISA2PM3Z.boundOf)(spec,turn)+spec.kill_grace_ms+import_chunk_EBOOCFUF.
-unseenGraceMs}function stoppedWorkerOf(paths){return[(0,import_chunk_ZGBECAX4.readWorker)(paths),(0,import_chunk_ZGBECAX4.readLaunch)(paths)].map(read=>read.kind===
-"ok"?read.value.worker:void 0).find(worker=>worker!==void 0&&(0,import_chunk_33P23ATF.isStopped)(worker))}function hindranceOf(root,{ahead,atWork},memory){const waitedFor=[
-...ahead.slice(-import_chunk_EBOOCFUF.queueNamed),...atWork.slice(0,import_chunk_EBOOCFUF.queueNamed).map(({id})=>id)];let told;for(const id of waitedFor){const stopped=stoppedWorkerOf(
-(0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(!stopped)memory.stopped.delete(id);else{const since=memory.stopped.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();
-memory.stopped.set(id,since);if((0,import_chunk_CL3BCQKO.monotonicMs)()-since>=import_chunk_EBOOCFUF.leaseMs)told??=`behind ${id}, whose worker is stopped; it g\
-oes on after: kill -CONT ${stopped.pid}`}}return told}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;
-known.isLetGo=(0,import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_BQYHQL4Q.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);
-return known.isLetGo}function look(root,id){const view=liveView(root,id);return view&&(0,import_chunk_ISA2PM3Z.conditionOf)(view)}function liveView(root,id){try{
-const view=(0,import_chunk_ISA2PM3Z.inspect)(root,id);return(0,import_chunk_ISA2PM3Z.isEnded)(view.state)?void 0:view}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){if(condition==="damaged")return false;if(condition===
-"unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_FWKGQQL5.isSettleable)(condition)||!memory.unsettled.has(id)}async function isInPool(memory,paths,id,pool){
-const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_ZGBECAX4.readSpec)(paths);if(read.kind!=="ok")return false;const key=(0,
-import_chunk_BQYHQL4Q.readKey)();if(key===void 0)throw new import_chunk_NVPF5LEY.FaultError("state_unusable","cannot look at the queue: this user's key is missi\
-ng");const isOurs=await(0,import_chunk_BQYHQL4Q.isGenuine)(read.value,key);const its=isOurs?poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,
-import_chunk_BQYHQL4Q.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[(0,import_chunk_ZGBECAX4.readWorker)(paths),(0,import_chunk_ZGBECAX4.
-readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_33P23ATF.livenessOf)(read.value.worker):"dead");return["alive","unknown"].find(one=>seen.includes(
-one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,
-import_chunk_S7M4UBSY.factsOf)(paths.spec);const ageMs=last?(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs:Number.POSITIVE_INFINITY;if(ageMs>=-import_chunk_EBOOCFUF.
-leaseMs&&ageMs<=import_chunk_EBOOCFUF.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();
-memory.silent.set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_EBOOCFUF.leaseMs}function forgetGone(memory,active){const there=new Set(
-active);for(const known of[memory.members,memory.silent,memory.unsettled,memory.stopped])for(const id of known.keys())if(!there.has(id))known.delete(id)}
-
-},
-"./chunk-HY7SR2LP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
-OLD5VJ7N.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chun\
-k-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./ch\
-unk-BQYHQL4Q.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./\
-chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_VQZH6OHM.rootPaths)(question.root).shared,`${(0,
-import_chunk_BQYHQL4Q.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_EBOOCFUF.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_EBOOCFUF.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_V3DXEM5O.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_VQZH6OHM.rootPaths)(root).shared;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,
-import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_BQYHQL4Q.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_EBOOCFUF.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_BQYHQL4Q.sameMac)(await(0,import_chunk_BQYHQL4Q.macOfAnswer)(rest,userKey),mac)?
-stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_PGEWSQPR.readText)(file,2*import_chunk_EBOOCFUF.sharedBytes)??
-"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_EBOOCFUF.sharedBytes||value.holdMs===0)(0,import_chunk_PGEWSQPR.removeFile)(file);else(0,import_chunk_PGEWSQPR.writeJson)(file,{...answer,mac:await(0,
-import_chunk_BQYHQL4Q.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_EBOOCFUF.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-TEUASHXG.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_EBOOCFUF.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_ISA2PM3Z.isEnded)(view.state))view=await(mayAttach?import_chunk_FWKGQQL5.refreshAttached:import_chunk_FWKGQQL5.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_ISA2PM3Z.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_ISA2PM3Z.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_VQZH6OHM.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_EBOOCFUF.
-toolGraceMs+import_chunk_EBOOCFUF.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+"./chunk-GSUDLTA7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attachWorker:()=>attachWorker});module.exports=stdin_exports;var import_chunk_WHY2G3AM=load("./chunk-WHY2G3AM.js");
+var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_INLMF3WV=load("./chunk-INLMF3WV.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");
+var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function attachWorker(view,isDue){if(!await(0,
+import_chunk_INLMF3WV.mayAct)(view))return;try{await(0,import_chunk_V3DXEM5O.withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_ISA2PM3Z.inspect)(view.
+root,view.id);if(isDue(now))await attach(now)})}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code!=="busy")throw error}}async function attach(view){
+if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause=generation<=import_chunk_EBOOCFUF.promptReplacements?0:Math.min(6e4,1e3*2**(generation-
+import_chunk_EBOOCFUF.promptReplacements-1));const facts=(0,import_chunk_S7M4UBSY.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.
+modifiedMs<pause)return;if(view.launch)((0,import_chunk_BQYHQL4Q.findEngine)(view.spec.engine)??import_chunk_BQYHQL4Q.defaultEngine).signal(view.launch.worker,"\
+SIGKILL");await(0,import_chunk_WHY2G3AM.startWorker)(view.root,view.spec,view,generation)}
 
 },
 "./chunk-KZN6YWZR.js": function (module, exports) {
@@ -5040,6 +4901,113 @@ flatMap(({view,handbackSeq})=>handbackSeq===null?[]:["--after-seq",jobs.length>1
 nextCommand)(option,"wait",...words,...until,...after,"--timeout","10m")}
 
 },
+"./chunk-MKJDGOZW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
+module.exports=stdin_exports;var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");var import_chunk_7U2475D5=load(
+"./chunk-7U2475D5.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_ZGBECAX4=load(
+"./chunk-ZGBECAX4.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_VQZH6OHM.rootPaths)(root).
+config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
+uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind!==
+"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
+const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_GAHUBHR4.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_GAHUBHR4.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_GAHUBHR4.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_RN7NLAJ6.readUserConfig)();const narrowing=readNarrowing(
+words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
+words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
+words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_7U2475D5.userConfigFile)()??"your config"},{restrict:narrowing.
+restrict,file:(0,import_chunk_VQZH6OHM.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
+profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
+name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
+ment"?(0,import_chunk_FIPOTEWL.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
+ task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_AZ4JBGG4.checkProgram)(
+backend,program);(0,import_chunk_AZ4JBGG4.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
+program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
+(0,import_chunk_GAHUBHR4.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
+model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
+fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_FIPOTEWL.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
+terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
+{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
+config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_FIPOTEWL.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
+...own}};const backend=(0,import_chunk_FIPOTEWL.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
+const found=import_chunk_FIPOTEWL.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_RWPWOFIF.findProgram)(program,cwd)!==void 0));if(found.
+length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
+length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_AYL4EYJC.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_FIPOTEWL.backends.map(backend=>backend.
+id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_IYTRN2OE.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_HCKID2IT.listActive)(folder)){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(folder,id);const spec=(0,import_chunk_ZGBECAX4.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_ZGBECAX4.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_WZWIN2US.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_AYL4EYJC.nextCommands.wait(id,option))}}
+
+},
+"./chunk-MYTU4RT6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
+OLD5VJ7N.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chun\
+k-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./ch\
+unk-BQYHQL4Q.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_VQZH6OHM=load("./\
+chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_VQZH6OHM.rootPaths)(question.root).shared,`${(0,
+import_chunk_BQYHQL4Q.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_EBOOCFUF.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_EBOOCFUF.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_V3DXEM5O.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_VQZH6OHM.rootPaths)(root).shared;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,
+import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_BQYHQL4Q.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_EBOOCFUF.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_BQYHQL4Q.sameMac)(await(0,import_chunk_BQYHQL4Q.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_PGEWSQPR.readText)(file,2*import_chunk_EBOOCFUF.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_EBOOCFUF.sharedBytes||value.holdMs===0)(0,import_chunk_PGEWSQPR.removeFile)(file);else(0,import_chunk_PGEWSQPR.writeJson)(file,{...answer,mac:await(0,
+import_chunk_BQYHQL4Q.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_EBOOCFUF.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-TEUASHXG.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_EBOOCFUF.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_ISA2PM3Z.isEnded)(view.state))view=await(mayAttach?import_chunk_ZGPCVHGT.refreshAttached:import_chunk_ZGPCVHGT.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_ISA2PM3Z.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_ISA2PM3Z.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_VQZH6OHM.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_EBOOCFUF.
+toolGraceMs+import_chunk_EBOOCFUF.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+
+},
 "./chunk-MZF46EUA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{requireReachable:()=>requireReachable,seen:()=>seen,signOf:()=>signOf,sizeFacts:()=>sizeFacts,sizeText:()=>sizeText,
 unreachable:()=>unreachable});module.exports=stdin_exports;var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBS\
@@ -5051,19 +5019,6 @@ import_chunk_NVPF5LEY.errnoOf)(error)??"error";if(["EACCES","EPERM","ELOOP","ENA
 ook at ${target} (${code})`};const message=`cannot look at ${target}: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,
 retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}function signOf(facts){return facts?`${facts.inode}-${facts.size}-${facts.modifiedMs}`:
 "missing"}function sizeText(facts){return facts?(0,import_chunk_TFEMYLSK.formatSize)(facts.size):"not there"}
-
-},
-"./chunk-NDX4RI3F.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_U4VRU5NZ=load("./chunk-U4VRU5NZ.js");
-var import_chunk_ETCBT2WP=load("./chunk-ETCBT2WP.js");var import_chunk_J2Y3S7AC=load("./chunk-J2Y3S7AC.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");
-var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_7YG4K7DK.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_7YG4K7DK.writerOptions,...import_chunk_7YG4K7DK.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_U4VRU5NZ.taskOf)(context,input);const words=(0,import_chunk_J2Y3S7AC.onceWords)(id,input,
-(0,import_chunk_J2Y3S7AC.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_J2Y3S7AC.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_ETCBT2WP.folderOf)(context,input);const staff=(0,import_chunk_U4VRU5NZ.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_U4VRU5NZ.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-OXFFZEK5.js": function (module, exports) {
@@ -5384,52 +5339,51 @@ function sealOf({id},name,word){try{const key=(0,import_chunk_BQYHQL4Q.readKey)(
 id,name,word},key)}catch{return void 0}}
 
 },
-"./chunk-U4VRU5NZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_2MDFHK4I=load("./chunk-2MDFHK4I.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_2FP5TGIZ=load("./chun\
-k-2FP5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_FFAUEVYG=load("./ch\
-unk-FFAUEVYG.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./\
-chunk-AYL4EYJC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_AYL4EYJC.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_AYL4EYJC.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_EBOOCFUF.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_EBOOCFUF.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_EBOOCFUF.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_2FP5TGIZ.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
-worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
-import_chunk_2FP5TGIZ.launchWords)(input,job.earlier),notify:await(0,import_chunk_2FP5TGIZ.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??
-input.durationOrDefault("timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,
-firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration(
-"quiet-after")??null,onStall:job.onStall??(0,import_chunk_2FP5TGIZ.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.
-plan.dir,baseline:{}}:null,warnings:[...(0,import_chunk_2MDFHK4I.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
-false,credentials:(0,import_chunk_FIPOTEWL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_FFAUEVYG.settleLost)(root.folder);const admit=async()=>{
-const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_HVVHHWNA.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_AZ4JBGG4.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_AYL4EYJC.nextCommands.
-waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
-await tellDirty(context,job.cwd);return(0,import_chunk_2FP5TGIZ.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
-const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
-undoHandback}=await Promise.resolve().then(()=>load("./handback-DX2BC5WQ.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
-cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
-root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-7HAFIEUV.js"));
-const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
-tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
- --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
-resume!==null)(0,import_chunk_2MDFHK4I.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
-import_chunk_FFAUEVYG.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_FFAUEVYG.neighbourWarning)(id,(0,import_chunk_FFAUEVYG.
-modeOf)(root.folder,id))),told:id=>(0,import_chunk_FFAUEVYG.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_2MDFHK4I.
-makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
-if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_HQQBW6NO.requireBase)(words.cwd,base);return part}
-function askedProfile(input){return input.text("profile")}
+"./chunk-VDKCRCQK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_YW2MKRC5=load("./chunk-YW2MKRC5.js");
+var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_YW2MKRC5.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_YW2MKRC5.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_ZGBECAX4.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+
+},
+"./chunk-VTOVFO3C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hindranceOf:()=>hindranceOf,lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});
+module.exports=stdin_exports;var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_ISA2PM3Z=load(
+"./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set,stopped:new Map}}function poolOf(spec){if(spec.kind===
+"timer")return null;return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){const own=poolOf(spec);const active=(0,
+import_chunk_HCKID2IT.listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===spec.id)continue;const paths=(0,
+import_chunk_VQZH6OHM.jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(id);else if((0,import_chunk_V5ZZ3YHA.
+compareIds)(id,spec.id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(id=>isFirst?lookAtWork(root,id,memory):
+[{id,condition:unlooked}]);const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,place:ahead.length+1,mayGo}}var unlooked="\
+supervised";function lookAtWork(root,id,memory){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root,id);const condition=workerOf(paths)==="alive"?unlooked:look(
+root,id);if(condition===unlooked&&isLeft(root,paths,id,memory))return[];return condition!==void 0&&takesPlace(condition,memory,paths,id)?[{id,condition}]:[]}function isLeft(root,paths,id,memory){
+const silent=isSilent(memory,paths,id);if(!silent&&!stoppedWorkerOf(paths))return false;const view=liveView(root,id);if(!view||view.exit)return true;const{spec,
+turn}=view;return silent&&spec!==null&&(0,import_chunk_CL3BCQKO.monotonicMs)()>(0,import_chunk_ISA2PM3Z.boundOf)(spec,turn)+spec.kill_grace_ms+import_chunk_EBOOCFUF.
+unseenGraceMs}function stoppedWorkerOf(paths){return[(0,import_chunk_ZGBECAX4.readWorker)(paths),(0,import_chunk_ZGBECAX4.readLaunch)(paths)].map(read=>read.kind===
+"ok"?read.value.worker:void 0).find(worker=>worker!==void 0&&(0,import_chunk_33P23ATF.isStopped)(worker))}function hindranceOf(root,{ahead,atWork},memory){const waitedFor=[
+...ahead.slice(-import_chunk_EBOOCFUF.queueNamed),...atWork.slice(0,import_chunk_EBOOCFUF.queueNamed).map(({id})=>id)];let told;for(const id of waitedFor){const stopped=stoppedWorkerOf(
+(0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(!stopped)memory.stopped.delete(id);else{const since=memory.stopped.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();
+memory.stopped.set(id,since);if((0,import_chunk_CL3BCQKO.monotonicMs)()-since>=import_chunk_EBOOCFUF.leaseMs)told??=`behind ${id}, whose worker is stopped; it g\
+oes on after: kill -CONT ${stopped.pid}`}}return told}function isLetGo(memory,paths,id){const known=memory.members.get(id);if(!known||known.isLetGo)return true;
+known.isLetGo=(0,import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_BQYHQL4Q.readTurn)(paths,id)!==void 0||(0,import_chunk_S7M4UBSY.exists)(paths.started);
+return known.isLetGo}function look(root,id){const view=liveView(root,id);return view&&(0,import_chunk_ISA2PM3Z.conditionOf)(view)}function liveView(root,id){try{
+const view=(0,import_chunk_ISA2PM3Z.inspect)(root,id);return(0,import_chunk_ISA2PM3Z.isEnded)(view.state)?void 0:view}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){if(condition==="damaged")return false;if(condition===
+"unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_ZGPCVHGT.isSettleable)(condition)||!memory.unsettled.has(id)}async function isInPool(memory,paths,id,pool){
+const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_ZGBECAX4.readSpec)(paths);if(read.kind!=="ok")return false;const key=(0,
+import_chunk_BQYHQL4Q.readKey)();if(key===void 0)throw new import_chunk_NVPF5LEY.FaultError("state_unusable","cannot look at the queue: this user's key is missi\
+ng");const isOurs=await(0,import_chunk_BQYHQL4Q.isGenuine)(read.value,key);const its=isOurs?poolOf(read.value):null;memory.members.set(id,{pool:its,isLetGo:!(0,
+import_chunk_BQYHQL4Q.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[(0,import_chunk_ZGBECAX4.readWorker)(paths),(0,import_chunk_ZGBECAX4.
+readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_33P23ATF.livenessOf)(read.value.worker):"dead");return["alive","unknown"].find(one=>seen.includes(
+one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??(0,import_chunk_S7M4UBSY.factsOf)(paths.launch)??(0,
+import_chunk_S7M4UBSY.factsOf)(paths.spec);const ageMs=last?(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs:Number.POSITIVE_INFINITY;if(ageMs>=-import_chunk_EBOOCFUF.
+leaseMs&&ageMs<=import_chunk_EBOOCFUF.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();
+memory.silent.set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_EBOOCFUF.leaseMs}function forgetGone(memory,active){const there=new Set(
+active);for(const known of[memory.members,memory.silent,memory.unsettled,memory.stopped])for(const id of known.keys())if(!there.has(id))known.delete(id)}
 
 },
 "./chunk-X2TSI3J6.js": function (module, exports) {
@@ -5471,6 +5425,54 @@ stat({bigint:true});if(!before.isFile()||stampOf(before)!==stamp)return void 0;c
 size:2*half);let done=0;while(done<bytes.length){const[end,at]=done<half?[half,done]:[bytes.length,size-bytes.length+done];const{bytesRead}=await handle.read(bytes,
 done,end-done,at);if(bytesRead===0)return void 0;done+=bytesRead}return stampOf(await handle.stat({bigint:true}))===stamp?bytes:void 0}catch(error){if((0,import_chunk_NVPF5LEY.
 errnoOf)(error)===void 0)throw error;return void 0}finally{await handle?.close().catch(()=>void 0)}}
+
+},
+"./chunk-ZS3L4V3K.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_MKJDGOZW=load("./chunk-MKJDGOZW.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_KPIJBL67=load("./chun\
+k-KPIJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_WZWIN2US=load("./ch\
+unk-WZWIN2US.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./\
+chunk-AYL4EYJC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_AYL4EYJC.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_AYL4EYJC.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_EBOOCFUF.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_EBOOCFUF.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_EBOOCFUF.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_KPIJBL67.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
+worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
+import_chunk_KPIJBL67.launchWords)(input,job.earlier),notify:await(0,import_chunk_KPIJBL67.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??
+input.durationOrDefault("timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,
+firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration(
+"quiet-after")??null,onStall:job.onStall??(0,import_chunk_KPIJBL67.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.
+plan.dir,baseline:{}}:null,warnings:[...(0,import_chunk_MKJDGOZW.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
+false,credentials:(0,import_chunk_FIPOTEWL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_WZWIN2US.settleLost)(root.folder);const admit=async()=>{
+const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_QLNO4WZ4.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_AZ4JBGG4.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_AYL4EYJC.nextCommands.
+waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
+await tellDirty(context,job.cwd);return(0,import_chunk_KPIJBL67.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
+undoHandback}=await Promise.resolve().then(()=>load("./handback-I5CQDWLY.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
+root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-7HAFIEUV.js"));
+const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
+tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
+ --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
+resume!==null)(0,import_chunk_MKJDGOZW.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_WZWIN2US.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_WZWIN2US.neighbourWarning)(id,(0,import_chunk_WZWIN2US.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_WZWIN2US.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_MKJDGOZW.
+makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
+if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_HQQBW6NO.requireBase)(words.cwd,base);return part}
+function askedProfile(input){return input.text("profile")}
 
 },
 "./ci-G4WQWDV6.js": function (module, exports) {
@@ -5564,13 +5566,13 @@ stringify(value).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g,escaped)}
 `}
 
 },
-"./clean-NDNHMHTO.js": function (module, exports) {
+"./clean-BN4VFPMD.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_6IPGWJP4=load("./chunk-6IPGWJP4.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -5584,7 +5586,7 @@ one, and its branch ${branch} holds ${work.commits} unmerged commit(s): merge it
 folder)}async function jobsIn(folder){const{folder:root}=(0,import_chunk_VBLPR7QA.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_S7M4UBSY.
 exists)(root))return void 0;try{if(!(0,import_chunk_VBLPR7QA.checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_HCKID2IT.listActive)(root),
 ...(0,import_chunk_HCKID2IT.listJobs)(root)])){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,id).folder))continue;const why=keeps(
-await(0,import_chunk_FWKGQQL5.refresh)(root,id));if(why!==void 0)return`its worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`\
+await(0,import_chunk_ZGPCVHGT.refresh)(root,id));if(why!==void 0)return`its worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`\
 its worktree ${folder} has a state folder that cannot be read (${error instanceof Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`\
 its record is damaged (${view.damage})`;if(!(0,import_chunk_ISA2PM3Z.isEnded)(view.state))return"it is live";if(!(0,import_chunk_ZLR6Q5AO.isCollected)(view))return"\
 nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==void 0&&(0,import_chunk_S7M4UBSY.isFolder)(inner)?`its worktree ${inner} i\
@@ -5596,7 +5598,7 @@ isGenuine)(spec.value,(0,import_chunk_BQYHQL4Q.readKey)()))continue;const{path:p
 found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){return(0,import_chunk_HCKID2IT.listJobs)(root).filter(id=>{const spec=(0,
 import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));return spec.kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){
 const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(root);let finished=0;for(const id of(0,import_chunk_HCKID2IT.
-listJobs)(root)){const view=await(0,import_chunk_FWKGQQL5.refresh)(root,id);const why=!(0,import_chunk_ISA2PM3Z.isEnded)(view.state)?"it is live":view.damage!==
+listJobs)(root)){const view=await(0,import_chunk_ZGPCVHGT.refresh)(root,id);const why=!(0,import_chunk_ISA2PM3Z.isEnded)(view.state)?"it is live":view.damage!==
 null?`its record is damaged (${view.damage})`:(0,import_chunk_6IPGWJP4.isAwaited)(root,id)?"somebody waits for it":ancestors.has(id)?"a live job descends from i\
 t":!(0,import_chunk_ZLR6Q5AO.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;if((0,import_chunk_ISA2PM3Z.isEnded)(view.
 state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);const isDue=ageMs>=options.olderThanMs&&
@@ -5682,21 +5684,21 @@ exports=stdin_exports;var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");var 
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./continue-2MRB6QCW.js": function (module, exports) {
+"./continue-57GOVCKL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_OXFFZEK5=load("./chunk-OXFFZEK5\
-.js");var import_chunk_T7YZSOZM=load("./chunk-T7YZSOZM.js");var import_chunk_U4VRU5NZ=load("./chunk-U4VRU5NZ.js");var import_chunk_2MDFHK4I=load("./chunk-2MDFHK\
-4I.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_ETCBT2WP=load("./chunk-ETCBT2WP.js");var import_chunk_FTBNWG2U=load("./chunk-FTBN\
-WG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J2Y3S7AC=load("./chunk-J2Y3S7AC.js");var import_chunk_2FP5TGIZ=load("./chunk-2F\
-P5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
+.js");var import_chunk_T7YZSOZM=load("./chunk-T7YZSOZM.js");var import_chunk_ZS3L4V3K=load("./chunk-ZS3L4V3K.js");var import_chunk_MKJDGOZW=load("./chunk-MKJDGO\
+ZW.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_HU2N25TM=load("./chunk-HU2N25TM.js");var import_chunk_FTBNWG2U=load("./chunk-FTBN\
+WG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_QPEZVXEE=load("./chunk-QPEZVXEE.js");var import_chunk_KPIJBL67=load("./chunk-KP\
+IJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
 FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_HQQBW6NO=load("./chun\
 k-HQQBW6NO.js");var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./ch\
-unk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load("./\
-chunk-FFAUEVYG.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("\
+unk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load("./\
+chunk-WZWIN2US.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("\
 ./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_VHICJDU6=load(
-"./chunk-VHICJDU6.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WHY2G3AM=load(
+"./chunk-WHY2G3AM.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -5709,20 +5711,20 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
 f the earlier job)"},share:import_chunk_7YG4K7DK.writerOptions.share,...import_chunk_7YG4K7DK.launchOptions},notes:"Backend, mode, model, profile, folder and la\
 bel are those of the earlier job unless given, the owner too when this call names none. The limit is a fresh one, and --max-live is asked for anew.",examples:['\
 continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_VBLPR7QA.
-checkRoot)(root.folder);const prompt=await(0,import_chunk_U4VRU5NZ.taskOf)(context,input);const words=(0,import_chunk_J2Y3S7AC.onceWords)("continue",input,input.
-has("cwd")?(0,import_chunk_J2Y3S7AC.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_J2Y3S7AC.repeatedLaunch)(context,input,words,false);
+checkRoot)(root.folder);const prompt=await(0,import_chunk_ZS3L4V3K.taskOf)(context,input);const words=(0,import_chunk_QPEZVXEE.onceWords)("continue",input,input.
+has("cwd")?(0,import_chunk_QPEZVXEE.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_QPEZVXEE.repeatedLaunch)(context,input,words,false);
 if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_OXFFZEK5.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_OXFFZEK5.
 conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_ETCBT2WP.folderOf)(context,
+FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_HU2N25TM.folderOf)(context,
 input):(0,import_chunk_OXFFZEK5.requireFolder)(parent,"continue",root.option);(0,import_chunk_OXFFZEK5.requireSameFolder)(parent,cwd,root.option);const part=(0,
-import_chunk_2MDFHK4I.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_U4VRU5NZ.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+import_chunk_MKJDGOZW.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
+odel")??staff.model,profile:(0,import_chunk_ZS3L4V3K.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_AYL4EYJC.nextCommands.restart(parent.id,root.option));
 context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_OXFFZEK5.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_U4VRU5NZ.launchStaff)(context,input,{
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_ZS3L4V3K.launchStaff)(context,input,{
 verb:parent.verb,earlier:{owner:parent.owner,label:parent.label},staff:part,cwd,lineage:(0,import_chunk_OXFFZEK5.lineageOf)(parent,"continue"),isSynchronous:parent.
 verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,
-worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_FWKGQQL5.
+worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_ZGPCVHGT.
 refresh)(root.folder,parent.id);if(!(0,import_chunk_ISA2PM3Z.isEnded)(state))return import_chunk_AYL4EYJC.nextCommands.waitOn(parent.id,parent,root.option);if(parent.
 timer&&parent.timer.delay_ms===null)return null;return import_chunk_AYL4EYJC.nextCommands.restart(parent.id,root.option)}function parentOf(root,input){const[job,
 conversation]=[input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job\
@@ -5783,7 +5785,7 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./doctor-KMGE2EJB.js": function (module, exports) {
+"./doctor-MOSQGGMI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_6ZGE2JS3=load("./chunk-6ZGE2JS3.js");var import_chunk_7YCMYM3C=load(
 "./chunk-7YCMYM3C.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_35CMASYX=load(
@@ -5821,7 +5823,7 @@ NAME",help:"one real round trip with this agent CLI, restricted, in an empty fol
  0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words o\
 f the CLI; the CLI may keep that conversation in its own history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){
 const backend=input.text("backend");if(backend!==void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend t\
-ogether");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-UMLVJ4ZF.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.
+ogether");const{doctorBackend}=await Promise.resolve().then(()=>load("./doctor-backend-VICJKUQU.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.
 root(input);const isThere=(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(
 root):[await diagnose(root,(0,import_chunk_HCKID2IT.findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_6ZGE2JS3.surveyHooks)((0,import_chunk_G4YWOPCR.
 findWorktree)(context.cwd)??context.cwd):[];const broken=hooks.filter(({problem})=>problem!==null);const isWrong=broken.length>0||findings.some(finding=>finding.
@@ -5834,22 +5836,22 @@ map(tellHook)].join("\n");return{code,out:`${text===""?`nothing is wrong in ${ro
   next: ${(0,import_chunk_AYL4EYJC.nextCommand)([],...next)}`}
 
 },
-"./doctor-backend-UMLVJ4ZF.js": function (module, exports) {
+"./doctor-backend-VICJKUQU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_REDIQC7B=load("./chunk-REDIQC7B.js");
-var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_2MDFHK4I=load("./chunk-2MDFHK4I.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");
-var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_NX5RQY4M=load("./chunk-NX5RQY4M.js");
-var import_chunk_S3KT6DCI=load("./chunk-S3KT6DCI.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");
+var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_MKJDGOZW=load("./chunk-MKJDGOZW.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");
+var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_OME735HD=load("./chunk-OME735HD.js");
+var import_chunk_QWXFBXTV=load("./chunk-QWXFBXTV.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");
 var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_PAJNRSJK=load("./chunk-PAJNRSJK.js");
 var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");
-var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_AGE46BQ7=load("./chunk-AGE46BQ7.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");
-var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");
+var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_4VHXYLXZ=load("./chunk-4VHXYLXZ.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");
+var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");
 var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");
 var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");
 var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
 var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");
 var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");
 var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WHY2G3AM=load("./chunk-WHY2G3AM.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");
 var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
 var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_INLMF3WV=load("./chunk-INLMF3WV.js");
 var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");
@@ -5868,17 +5870,17 @@ import_chunk_FKEDTWPK.holdSignals)();try{const folder=makeTempFolder("job-compan
 root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(root,cwd,part,signals);left=await removeOrName(
 folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){const signal=await signals.
 first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the start`)}function makePart(root,cwd,backend,profile){
-const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_2MDFHK4I.makeStaffPart)({...words,backend,profile,cwd}),
-brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_HVVHHWNA.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",
+const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_MKJDGOZW.makeStaffPart)({...words,backend,profile,cwd}),
+brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_QLNO4WZ4.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",
 onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.min,firstOutputMs:null,
-stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_NX5RQY4M.cancelJob)(root.folder,id,{owner:null,
+stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_OME735HD.cancelJob)(root.folder,id,{owner:null,
 why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.version??null,profile:part.profile,
 adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,conversation_id:state.conversation?.
 id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_PGEWSQPR.readText)(view.paths.result)??
 ""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_VQZH6OHM.jobPaths)(root.folder,id);let firstOutputMs=null;const look=()=>{const started=(0,
-import_chunk_AGE46BQ7.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
+import_chunk_4VHXYLXZ.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
 max(0,(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_EBOOCFUF.limits.staffKillGrace.default;const{views:[view]}=await(0,
-import_chunk_S3KT6DCI.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
+import_chunk_QWXFBXTV.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
 FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
 2e3;for(;;){try{(0,import_chunk_S7M4UBSY.removeTree)(folder);return null}catch{if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return folder;await(0,import_chunk_CL3BCQKO.
 sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_FIPOTEWL.findBackend)(name);const signIn=backend?(0,import_chunk_REDIQC7B.
@@ -5898,11 +5900,11 @@ text)));return`${[`${name}: ${isReady?"ready":"not ready"}`,...lines].join("\n")
 `}
 
 },
-"./end-queued-MAX4MH65.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endQueued:()=>endQueued});module.exports=stdin_exports;var import_chunk_TOKLRVVF=load("./chunk-TOKLRVVF.js");var import_chunk_GDDTUEMJ=load(
-"./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_LWOEYEYU=load("./chunk-LWOEYEYU.js");var import_chunk_AGE46BQ7=load(
-"./chunk-AGE46BQ7.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load(
-"./chunk-FFAUEVYG.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
+"./end-queued-7QNTQS42.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endQueued:()=>endQueued});module.exports=stdin_exports;var import_chunk_GRU275BC=load("./chunk-GRU275BC.js");var import_chunk_GDDTUEMJ=load(
+"./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_YW2MKRC5=load("./chunk-YW2MKRC5.js");var import_chunk_4VHXYLXZ=load(
+"./chunk-4VHXYLXZ.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load(
+"./chunk-WZWIN2US.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
 "./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
 "./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_PZGY5XKU=load(
@@ -5911,7 +5913,7 @@ text)));return`${[`${name}: ${isReady?"ready":"not ready"}`,...lines].join("\n")
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load(
 "./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -5922,7 +5924,7 @@ survivors:[]};async function endQueued(root,id){const paths=(0,import_chunk_VQZH
 if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))return;const{spec,cancel,worker,...view}=(0,import_chunk_ISA2PM3Z.inspect)(root,id);if(!spec||!cancel||!(0,import_chunk_ISA2PM3Z.
 isQueued)({...view,spec,cancel,worker}))return;const read=(0,import_chunk_ZGBECAX4.readState)(paths);if(read.kind==="ok"&&read.value.queue)(0,import_chunk_ZGBECAX4.
 writeState)(paths,{...read.value,queue:null},{sync:false});(0,import_chunk_DYMNB7GS.openJournal)(paths,spec).append("cancel_requested",{request:cancel});const ending={
-reason:"canceled",exit:void 0,tree:nothing,reconciled:false};await(0,import_chunk_TOKLRVVF.concludeAsked)({paths,spec},ending,null);(0,import_chunk_PZGY5XKU.removeCgroup)(
+reason:"canceled",exit:void 0,tree:nothing,reconciled:false};await(0,import_chunk_GRU275BC.concludeAsked)({paths,spec},ending,null);(0,import_chunk_PZGY5XKU.removeCgroup)(
 worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(id),id)});return true}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy")
 return false;throw error}}
 
@@ -6049,15 +6051,15 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./handback-DX2BC5WQ.js": function (module, exports) {
+"./handback-I5CQDWLY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackWarnings:()=>handbackWarnings,planHandback:()=>planHandback,takeHandback:()=>takeHandback,undoHandback:()=>undoHandback});
-module.exports=stdin_exports;var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
+module.exports=stdin_exports;var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load(
 "./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_Q6XXSC6O=load("./chunk-Q6XXSC6O.js");var import_chunk_YV4RF5OF=load(
 "./chunk-YV4RF5OF.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load(
-"./chunk-FWKGQQL5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load(
+"./chunk-ZGPCVHGT.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
@@ -6067,7 +6069,7 @@ module.exports=stdin_exports;var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js
  of a folder');requireReach(staff);const dir=resolveDir(import_node_path.default.resolve(place.from,said),said);const odd=new RegExp("[*?[\\]{},!\\\\]|\\p{Cc}",
 "u").exec(dir)?.[0];if(odd!==void 0)throw refused(said,`its path ${show(dir)} holds ${JSON.stringify(odd)}, which agent CLIs do not take as it is`);const fault=placeFault(
 dir,place);if(fault!==void 0)throw refused(said,fault);return{dir,said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,
-import_chunk_FFAUEVYG.liveStaff)(root.folder)).find(spec=>spec.handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot take --ha\
+import_chunk_WZWIN2US.liveStaff)(root.folder)).find(spec=>spec.handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot take --ha\
 ndback ${show(said)}: job ${rival.id} hands its files back in ${dir}`,`name another folder, or wait for that job: ${import_chunk_AYL4EYJC.nextCommands.wait(rival.
 id,root.option)}`);make(plan);if(resolveDir(dir,said)!==dir)throw refused(said,`${dir} leads somewhere else now`);const there=await(0,import_chunk_Q6XXSC6O.baselineOf)(
 dir);if("trouble"in there)throw refused(said,`${dir} cannot be used: ${there.trouble}`,"name an empty folder");return{dir,baseline:there.baseline}}function undoHandback({
@@ -6135,12 +6137,12 @@ newBounds,withHandback:()=>import_chunk_EEDESND3.withHandback});module.exports=s
 "./chunk-JSBRDJBE.js");
 
 },
-"./help-M4XBEXJW.js": function (module, exports) {
+"./help-4LE5J3DC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_7YG4K7DK.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-HHSQUANZ.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-FT7B4BXC.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -6460,25 +6462,25 @@ null;const report=await(0,import_chunk_EPLPDZ2C.judgeIdle)(root.folder,owner,roo
 exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-3ZXIK7JJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_NDX4RI3F=load("./chunk-NDX4RI3F.js");var import_chunk_U4VRU5NZ=load(
-"./chunk-U4VRU5NZ.js");var import_chunk_2MDFHK4I=load("./chunk-2MDFHK4I.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_ETCBT2WP=load(
-"./chunk-ETCBT2WP.js");var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J2Y3S7AC=load(
-"./chunk-J2Y3S7AC.js");var import_chunk_2FP5TGIZ=load("./chunk-2FP5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HR3GXE3S=load(
+"./implement-VNUE3E6Z.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_C6VZU2XR=load("./chunk-C6VZU2XR.js");var import_chunk_ZS3L4V3K=load(
+"./chunk-ZS3L4V3K.js");var import_chunk_MKJDGOZW=load("./chunk-MKJDGOZW.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_HU2N25TM=load(
+"./chunk-HU2N25TM.js");var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_QPEZVXEE=load(
+"./chunk-QPEZVXEE.js");var import_chunk_KPIJBL67=load("./chunk-KPIJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
+"./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_VHICJDU6=load(
-"./chunk-VHICJDU6.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WHY2G3AM=load(
+"./chunk-WHY2G3AM.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_NDX4RI3F.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_C6VZU2XR.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -6537,16 +6539,16 @@ mayAct});module.exports=stdin_exports;var import_chunk_INLMF3WV=load("./chunk-IN
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./no-jobs-CGQLNZ7P.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{noJobs:()=>noJobs});module.exports=stdin_exports;var import_chunk_SUVPZUUG=load("./chunk-SUVPZUUG.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./no-jobs-6HPFSUUB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{noJobs:()=>noJobs});module.exports=stdin_exports;var import_chunk_CNQO2OTH=load("./chunk-CNQO2OTH.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function noJobs(root,choice){const{owner,kinds}=choice;const whose=[...owner===null?[]:["--owner",owner],...kinds===null?[]:["--kind",kinds.
-join(",")]];const ended=(0,import_chunk_SUVPZUUG.countEnded)(root.folder,choice);if(ended>0)return`no live jobs in ${root.folder} (${ended} finished: ${(0,import_chunk_GEPPUING.
+join(",")]];const ended=(0,import_chunk_CNQO2OTH.countEnded)(root.folder,choice);if(ended>0)return`no live jobs in ${root.folder} (${ended} finished: ${(0,import_chunk_GEPPUING.
 quoteWords)(["status",...whose,...root.option])})`;const which=[...owner===null?[]:[`of owner ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 owner).replace(/\s+/g," "),60)}`],...kinds===null?[]:[`of kind ${kinds.join(", ")}`]];return["no jobs",...which,`in ${root.folder}`].join(" ")}
 
@@ -6743,9 +6745,9 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./queue-care-FLMOZWD5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_HUUVTHWG=load("./chunk-HUUVTHWG.js");
-var import_chunk_4OXGJUEQ=load("./chunk-4OXGJUEQ.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");
+"./queue-care-44X5DFUM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_VTOVFO3C=load("./chunk-VTOVFO3C.js");
+var import_chunk_GSUDLTA7=load("./chunk-GSUDLTA7.js");var import_chunk_WHY2G3AM=load("./chunk-WHY2G3AM.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");
 var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
 var import_chunk_INLMF3WV=load("./chunk-INLMF3WV.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");
 var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");
@@ -6753,36 +6755,36 @@ var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=
 var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
 var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){
-if((0,import_chunk_HUUVTHWG.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)
-return isChanged;for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_FWKGQQL5.isSettleable)(
-condition))continue;const now=await unlessGone(()=>(0,import_chunk_FWKGQQL5.refresh)(root,id));if(now&&(0,import_chunk_FWKGQQL5.isSettleable)((0,import_chunk_ISA2PM3Z.
-conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_4OXGJUEQ.
+if((0,import_chunk_VTOVFO3C.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)
+return isChanged;for(const{id,condition}of atWork){if(condition==="unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_ZGPCVHGT.isSettleable)(
+condition))continue;const now=await unlessGone(()=>(0,import_chunk_ZGPCVHGT.refresh)(root,id));if(now&&(0,import_chunk_ZGPCVHGT.isSettleable)((0,import_chunk_ISA2PM3Z.
+conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_GSUDLTA7.
 attachWorker)((0,import_chunk_ISA2PM3Z.inspect)(root,id),view=>(0,import_chunk_ISA2PM3Z.conditionOf)(view)==="unclaimed");return(0,import_chunk_ISA2PM3Z.inspect)(
 root,id)});return!now||(0,import_chunk_ISA2PM3Z.conditionOf)(now)!=="unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof
 import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}
 
 },
-"./queue-note-7AQXRI3P.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_HUUVTHWG=load(
-"./chunk-HUUVTHWG.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./queue-note-NZWNL2DB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_VTOVFO3C=load(
+"./chunk-VTOVFO3C.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function queueNoteOf(root,spec){if(spec.kind==="timer")return{facts:{},line:"queue:   none: a timer is armed at once, --max-live do\
-es not count for it"};if(!(0,import_chunk_BQYHQL4Q.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_HUUVTHWG.lookAtQueue)(root,
-spec,(0,import_chunk_HUUVTHWG.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_BQYHQL4Q.readTurn)((0,import_chunk_VQZH6OHM.jobPaths)(
+es not count for it"};if(!(0,import_chunk_BQYHQL4Q.hasQueue)(spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_VTOVFO3C.lookAtQueue)(root,
+spec,(0,import_chunk_VTOVFO3C.makeQueueMemory)());const max_live=spec.max_live??0;if(mayGo||(0,import_chunk_BQYHQL4Q.readTurn)((0,import_chunk_VQZH6OHM.jobPaths)(
 root,spec.id),spec.id))return{facts:{queue:null},line:`queue:   its turn is now (at most ${max_live} at a time)`};if(place+atWork.length<=max_live)return{facts:{
 queue:null},line:`queue:   a place is free (at most ${max_live} at a time)`};const before=ahead.at(-1);const behind=before?[before]:atWork.slice(0,import_chunk_EBOOCFUF.
 queueNamed).map(({id})=>id);const seen={place,live:atWork.length,max_live,behind};return{facts:{queue:seen},line:`queued:  ${(0,import_chunk_T4JNAPAO.queueWords)(
 seen)}`}}
 
 },
-"./reconcile-CXEPYRHQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_FWKGQQL5.isSettleable,isUnasked:()=>import_chunk_FWKGQQL5.isUnasked,refresh:()=>import_chunk_FWKGQQL5.
-refresh,refreshAttached:()=>import_chunk_FWKGQQL5.refreshAttached,refreshUnasked:()=>import_chunk_FWKGQQL5.refreshUnasked});module.exports=stdin_exports;var import_chunk_FWKGQQL5=load(
-"./chunk-FWKGQQL5.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
+"./reconcile-OBJC7PRQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_ZGPCVHGT.isSettleable,isUnasked:()=>import_chunk_ZGPCVHGT.isUnasked,refresh:()=>import_chunk_ZGPCVHGT.
+refresh,refreshAttached:()=>import_chunk_ZGPCVHGT.refreshAttached,refreshUnasked:()=>import_chunk_ZGPCVHGT.refreshUnasked});module.exports=stdin_exports;var import_chunk_ZGPCVHGT=load(
+"./chunk-ZGPCVHGT.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
 "./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
@@ -6790,17 +6792,17 @@ refresh,refreshAttached:()=>import_chunk_FWKGQQL5.refreshAttached,refreshUnasked
 "./chunk-JSBRDJBE.js");
 
 },
-"./reconcile-YOO6PUVI.js": function (module, exports) {
+"./reconcile-PGMZRNNM.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_5SPI2QCK=load(
 "./chunk-5SPI2QCK.js");var import_chunk_KZN6YWZR=load("./chunk-KZN6YWZR.js");var import_chunk_D6MSHSNN=load("./chunk-D6MSHSNN.js");var import_chunk_TSYSH3WE=load(
-"./chunk-TSYSH3WE.js");var import_chunk_SUVPZUUG=load("./chunk-SUVPZUUG.js");var import_chunk_ZOB43DKG=load("./chunk-ZOB43DKG.js");var import_chunk_YC6TQ6IO=load(
+"./chunk-TSYSH3WE.js");var import_chunk_CNQO2OTH=load("./chunk-CNQO2OTH.js");var import_chunk_ZOB43DKG=load("./chunk-ZOB43DKG.js");var import_chunk_YC6TQ6IO=load(
 "./chunk-YC6TQ6IO.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_6IPGWJP4=load(
 "./chunk-6IPGWJP4.js");var import_chunk_KE7LBTMK=load("./chunk-KE7LBTMK.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_PAJNRSJK=load(
 "./chunk-PAJNRSJK.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load(
 "./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_YV4RF5OF=load(
 "./chunk-YV4RF5OF.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_INLMF3WV=load(
 "./chunk-INLMF3WV.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -6856,12 +6858,12 @@ const word=spec.kind==="ok"?whose(spec.value):"other";if(word==="other")continue
 found.asking.push(id)}return found}var unread=["done","failed","timed_out","crashed"];function isUnread({state}){return unread.includes(state)}async function lookAround(root,owner,given){
 const now=(0,import_chunk_CL3BCQKO.nowMs)();const looks=await readLooks(root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const whose=(0,
 import_chunk_TSYSH3WE.whoseJobs)(root.folder,owner);const{ids,older}=findJobs(root.folder,whose,start.since);const fired=[];const changes=[];const open=[];const questions=[];
-for(const id of ids){for(const view of await(0,import_chunk_SUVPZUUG.tryView)(root.folder,id)){const word=view.spec===null?"own":whose(view.spec);if(word==="oth\
+for(const id of ids){for(const view of await(0,import_chunk_CNQO2OTH.tryView)(root.folder,id)){const word=view.spec===null?"own":whose(view.spec);if(word==="oth\
 er")continue;const startedBy=starterOf(view,owner);const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());fired.push(...told2.fired.
 map(one=>({...one,view,late:(0,import_chunk_KZN6YWZR.lateOf)(one,view),startedBy})));changes.push(...told2.changes);if(!(0,import_chunk_ISA2PM3Z.isEnded)(view.state)||
 view.damage!==null)open.push((0,import_chunk_KZN6YWZR.outstanding)(view,{...told2,startedBy,isBelow:word==="below"},root.option));if(!(0,import_chunk_ISA2PM3Z.isEnded)(
 view.state))questions.push(...await questionsOf(view,root.option))}}const standing=standingEnds(root.folder,whose);for(const id of standing.asking)for(const view of await(0,
-import_chunk_SUVPZUUG.tryView)(root.folder,id))questions.push(...await questionsOf(view,root.option));fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];
+import_chunk_CNQO2OTH.tryView)(root.folder,id))questions.push(...await questionsOf(view,root.option));fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];
 const newest=Math.max(start.since,...told.map(one=>Math.floor(one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(newest,now-import_chunk_EBOOCFUF.
 wakeLagMs));const keys=[...start.told,...told.filter(one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.folder,owner,{seq:nextSeq,told:[
 ...new Set(keys)]});const shown=new Set(fired.map(one=>one.id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(last,open,fired),setBackMs:start.
@@ -6976,9 +6978,9 @@ root,owner,input.count("since")??null);if(input.has("json"))return{code:import_c
 exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-HHSQUANZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_H43TUD7Z.commandNames,loadCommand:()=>import_chunk_H43TUD7Z.loadCommand});module.exports=
-stdin_exports;var import_chunk_H43TUD7Z=load("./chunk-H43TUD7Z.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-FT7B4BXC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_N3IVLUN7.commandNames,loadCommand:()=>import_chunk_N3IVLUN7.loadCommand});module.exports=
+stdin_exports;var import_chunk_N3IVLUN7=load("./chunk-N3IVLUN7.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-FHCYGEZT.js": function (module, exports) {
@@ -7003,43 +7005,43 @@ printed more than ${import_chunk_EBOOCFUF.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-TZB5BAGF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_NDX4RI3F=load("./chunk-NDX4RI3F.js");var import_chunk_U4VRU5NZ=load(
-"./chunk-U4VRU5NZ.js");var import_chunk_2MDFHK4I=load("./chunk-2MDFHK4I.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_ETCBT2WP=load(
-"./chunk-ETCBT2WP.js");var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J2Y3S7AC=load(
-"./chunk-J2Y3S7AC.js");var import_chunk_2FP5TGIZ=load("./chunk-2FP5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HR3GXE3S=load(
+"./research-7CIL762X.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_C6VZU2XR=load("./chunk-C6VZU2XR.js");var import_chunk_ZS3L4V3K=load(
+"./chunk-ZS3L4V3K.js");var import_chunk_MKJDGOZW=load("./chunk-MKJDGOZW.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_HU2N25TM=load(
+"./chunk-HU2N25TM.js");var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_QPEZVXEE=load(
+"./chunk-QPEZVXEE.js");var import_chunk_KPIJBL67=load("./chunk-KPIJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
+"./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_VHICJDU6=load(
-"./chunk-VHICJDU6.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WHY2G3AM=load(
+"./chunk-WHY2G3AM.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_NDX4RI3F.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_C6VZU2XR.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-V7SYAKAK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_OXFFZEK5=load("./chunk-OXFFZEK5.js");var import_chunk_U4VRU5NZ=load(
-"./chunk-U4VRU5NZ.js");var import_chunk_2MDFHK4I=load("./chunk-2MDFHK4I.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FTBNWG2U=load(
-"./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J2Y3S7AC=load("./chunk-J2Y3S7AC.js");var import_chunk_2FP5TGIZ=load(
-"./chunk-2FP5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./restart-TC6BNPBA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_OXFFZEK5=load("./chunk-OXFFZEK5.js");var import_chunk_ZS3L4V3K=load(
+"./chunk-ZS3L4V3K.js");var import_chunk_MKJDGOZW=load("./chunk-MKJDGOZW.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FTBNWG2U=load(
+"./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_QPEZVXEE=load("./chunk-QPEZVXEE.js");var import_chunk_KPIJBL67=load(
+"./chunk-KPIJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_HQQBW6NO=load(
 "./chunk-HQQBW6NO.js");var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load(
+"./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load(
 "./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_VHICJDU6=load(
-"./chunk-VHICJDU6.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WHY2G3AM=load(
+"./chunk-WHY2G3AM.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -7053,30 +7055,30 @@ profile:import_chunk_7YG4K7DK.staffOptions.profile,handback:{...import_chunk_7YG
  that of the earlier job)"},share:import_chunk_7YG4K7DK.writerOptions.share,...import_chunk_7YG4K7DK.launchOptions},notes:"Refused while the earlier job still r\
 uns. Label and --max-live are those of the earlier job unless given, the owner too when this call names none. The environment is that of this call.",examples:["\
 restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.
-root(input);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);const words=(0,import_chunk_J2Y3S7AC.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_J2Y3S7AC.
+root(input);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);const words=(0,import_chunk_QPEZVXEE.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_QPEZVXEE.
 repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_HCKID2IT.requireWholeId)(root,input.words[0]);const view=await(0,
-import_chunk_FWKGQQL5.refresh)(root.folder,id);const spec=(0,import_chunk_OXFFZEK5.requireSpec)(root,id);await(0,import_chunk_OXFFZEK5.requireGenuine)(spec);if(!(0,
+import_chunk_ZGPCVHGT.refresh)(root.folder,id);const spec=(0,import_chunk_OXFFZEK5.requireSpec)(root,id);await(0,import_chunk_OXFFZEK5.requireGenuine)(spec);if(!(0,
 import_chunk_ISA2PM3Z.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_AYL4EYJC.
 nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load(
-"./restart-watch-L4ZU3T4T.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
+"./restart-watch-OD7LSQN4.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
 spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of["backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_OXFFZEK5.requireFolder)(spec,"restart",root.option);const run=spec.
 run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_FTBNWG2U.
-requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_2FP5TGIZ.launchAndTell)(context,input,{kind:"run",
-verb:"run",...(0,import_chunk_2FP5TGIZ.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
+requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_KPIJBL67.launchAndTell)(context,input,{kind:"run",
+verb:"run",...(0,import_chunk_KPIJBL67.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
 first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_OXFFZEK5.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
 ...(0,import_chunk_R34HTX3O.freshPaths)(run),program},warnings:(0,import_chunk_FTBNWG2U.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} \
 for a timer: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}\
 : it was armed for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.
-resolve().then(()=>load("./timer-LCH7CO4C.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
+resolve().then(()=>load("./timer-3AXUIWBL.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
 return launchTimer(context,input,{timer,earlier:spec,lineage:(0,import_chunk_OXFFZEK5.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
 const staff=spec.staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?
 originOf(spec,spec.worktree):(0,import_chunk_OXFFZEK5.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
-has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_2MDFHK4I.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
-kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_U4VRU5NZ.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
+has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_MKJDGOZW.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
+kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_ZS3L4V3K.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
 prompt,resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_A5QZINI7.historicalOf)((0,import_chunk_VQZH6OHM.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_U4VRU5NZ.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_ZS3L4V3K.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
 staff:part,cwd,lineage:(0,import_chunk_OXFFZEK5.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.
 worktree?"new":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??
 null,handback:spec.handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(
@@ -7085,14 +7087,14 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 (0,import_chunk_SBRRC2LY.parseDuration)(text,"--timeout",import_chunk_EBOOCFUF.limits.staffTimeout)}
 
 },
-"./restart-watch-L4ZU3T4T.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_OXFFZEK5=load("./chunk-OXFFZEK5.js");var import_chunk_2FP5TGIZ=load(
-"./chunk-2FP5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./restart-watch-OD7LSQN4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_OXFFZEK5=load("./chunk-OXFFZEK5.js");var import_chunk_KPIJBL67=load(
+"./chunk-KPIJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_DPLYMX7V=load(
 "./chunk-DPLYMX7V.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_WHY2G3AM=load("./chunk-WHY2G3AM.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -7102,31 +7104,31 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 for(const name of["backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watc\
 h: it is for staff`);const cwd=(0,import_chunk_OXFFZEK5.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_DPLYMX7V.loadWatch)(earlier.condition);
 if(!kind)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_DPLYMX7V.
-watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_2FP5TGIZ.launchAndTell)(context,input,{kind:"\
-watch",verb:"watch",...(0,import_chunk_2FP5TGIZ.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(
+watchIds.join(", ")}`);const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_KPIJBL67.launchAndTell)(context,input,{kind:"\
+watch",verb:"watch",...(0,import_chunk_KPIJBL67.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(
 timeout,"--timeout",import_chunk_EBOOCFUF.limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,
 import_chunk_OXFFZEK5.lineageOf)(spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./review-IZETHAUM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_NDX4RI3F=load("./chunk-NDX4RI3F.js");var import_chunk_U4VRU5NZ=load(
-"./chunk-U4VRU5NZ.js");var import_chunk_2MDFHK4I=load("./chunk-2MDFHK4I.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_ETCBT2WP=load(
-"./chunk-ETCBT2WP.js");var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J2Y3S7AC=load(
-"./chunk-J2Y3S7AC.js");var import_chunk_2FP5TGIZ=load("./chunk-2FP5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HR3GXE3S=load(
+"./review-6MFKCTRS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_C6VZU2XR=load("./chunk-C6VZU2XR.js");var import_chunk_ZS3L4V3K=load(
+"./chunk-ZS3L4V3K.js");var import_chunk_MKJDGOZW=load("./chunk-MKJDGOZW.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_HU2N25TM=load(
+"./chunk-HU2N25TM.js");var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_QPEZVXEE=load(
+"./chunk-QPEZVXEE.js");var import_chunk_KPIJBL67=load("./chunk-KPIJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
+"./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_VHICJDU6=load(
-"./chunk-VHICJDU6.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WHY2G3AM=load(
+"./chunk-WHY2G3AM.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_NDX4RI3F.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_C6VZU2XR.
 makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
 commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
@@ -7150,11 +7152,11 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_6GCB2QIN.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./run-timer-XCIBH2EY.js": function (module, exports) {
+"./run-timer-DRBVEX5T.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_EIKMMCBX=load("./chunk-EIKMMCBX.js");var import_chunk_3KAREX5J=load(
-"./chunk-3KAREX5J.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_B2SGJY3V=load("./chunk-B2SGJY3V.js");var import_chunk_LWOEYEYU=load(
-"./chunk-LWOEYEYU.js");var import_chunk_AGE46BQ7=load("./chunk-AGE46BQ7.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load(
+"./chunk-3KAREX5J.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_VDKCRCQK=load("./chunk-VDKCRCQK.js");var import_chunk_YW2MKRC5=load(
+"./chunk-YW2MKRC5.js");var import_chunk_4VHXYLXZ=load("./chunk-4VHXYLXZ.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load(
 "./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load(
 "./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load(
@@ -7163,7 +7165,7 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_HCKID2IT=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load(
 "./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -7172,20 +7174,20 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;
 const unlessEnded=act=>(0,import_chunk_V3DXEM5O.withLock)(paths.lock,()=>(0,import_chunk_ISA2PM3Z.isEnded)((0,import_chunk_ISA2PM3Z.inspect)(claim.root,spec.id).
 state)?void 0:act());const type=generation===1?"claimed":"worker_replaced";await unlessEnded(()=>void(0,import_chunk_DYMNB7GS.openJournal)(paths,spec).append(type,
-{worker:self.pid,generation}));await untilOver(claim);if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_B2SGJY3V.concludeTimer)(
+{worker:self.pid,generation}));await untilOver(claim);if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_VDKCRCQK.concludeTimer)(
 claim,false))}function untilOver(claim){const{paths,spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{
 clearTimeout(timer);const rest=due-(0,import_chunk_CL3BCQKO.nowMs)();if(rest>0&&(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!(0,import_chunk_ZGBECAX4.readCancel)(
 paths)){timer=setTimeout(look,Math.min(rest,import_chunk_EBOOCFUF.timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_EIKMMCBX.makeTicker)(claim,look,
 tickMs)})}
 
 },
-"./run-watch-N37RWXRX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_DPLYMX7V=load("./chunk-DPLYMX7V.js");var import_chunk_HY7SR2LP=load(
-"./chunk-HY7SR2LP.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_2UQUB7GN=load("./chunk-2UQUB7GN.js");var import_chunk_3KAREX5J=load(
+"./run-watch-Z3NFVXQD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_DPLYMX7V=load("./chunk-DPLYMX7V.js");var import_chunk_MYTU4RT6=load(
+"./chunk-MYTU4RT6.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_2UQUB7GN=load("./chunk-2UQUB7GN.js");var import_chunk_3KAREX5J=load(
 "./chunk-3KAREX5J.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_6PFZRDLE=load("./chunk-6PFZRDLE.js");var import_chunk_GDDTUEMJ=load(
-"./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_LWOEYEYU=load("./chunk-LWOEYEYU.js");var import_chunk_AGE46BQ7=load(
-"./chunk-AGE46BQ7.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load(
-"./chunk-FFAUEVYG.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
+"./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_YW2MKRC5=load("./chunk-YW2MKRC5.js");var import_chunk_4VHXYLXZ=load(
+"./chunk-4VHXYLXZ.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load(
+"./chunk-WZWIN2US.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
 "./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
 "./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_PZGY5XKU=load(
@@ -7194,7 +7196,7 @@ tickMs)})}
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load(
 "./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -7265,12 +7267,12 @@ end===null)await this.round(kind,stop.signal);if(this.memory.end)return this.mem
 led: ${note.trouble}`:note.evidence;const reason=stopped??"hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)return{reason,detail};
 this.memory={...this.memory,note:{...note,watched_to_end:true}};return{reason,detail:(0,import_chunk_3DLQHJA7.toEndText)(note,detail)}}finally{release()}}async round(kind,signal){
 const{part}=this;const nap=makeNap(signal);const stopEarly=this.early(kind,signal,nap.wake);try{const begun=(0,import_chunk_CL3BCQKO.monotonicMs)();const answer=await(0,
-import_chunk_HY7SR2LP.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
+import_chunk_MYTU4RT6.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
 Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_CL3BCQKO.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_EBOOCFUF.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_EBOOCFUF.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_EBOOCFUF.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_HY7SR2LP.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_MYTU4RT6.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_IYTRN2OE.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_33P23ATF.takeBaseline)();if(this.memory.
@@ -7285,15 +7287,15 @@ spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return n
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_EBOOCFUF.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
 import_chunk_ZGBECAX4.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_LWOEYEYU.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_YW2MKRC5.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-KALQXHSX.js": function (module, exports) {
+"./settle-DZGOGM7G.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_KATCOX57=load("./chunk-KATCOX57.js");var import_chunk_6PFZRDLE=load(
-"./chunk-6PFZRDLE.js");var import_chunk_B2SGJY3V=load("./chunk-B2SGJY3V.js");var import_chunk_TOKLRVVF=load("./chunk-TOKLRVVF.js");var import_chunk_GDDTUEMJ=load(
-"./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_LWOEYEYU=load("./chunk-LWOEYEYU.js");var import_chunk_AGE46BQ7=load(
-"./chunk-AGE46BQ7.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load(
-"./chunk-FFAUEVYG.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
+"./chunk-6PFZRDLE.js");var import_chunk_VDKCRCQK=load("./chunk-VDKCRCQK.js");var import_chunk_GRU275BC=load("./chunk-GRU275BC.js");var import_chunk_GDDTUEMJ=load(
+"./chunk-GDDTUEMJ.js");var import_chunk_UMDWJBGZ=load("./chunk-UMDWJBGZ.js");var import_chunk_YW2MKRC5=load("./chunk-YW2MKRC5.js");var import_chunk_4VHXYLXZ=load(
+"./chunk-4VHXYLXZ.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load(
+"./chunk-WZWIN2US.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
 "./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
 "./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_PZGY5XKU=load(
@@ -7302,7 +7304,7 @@ import_chunk_LWOEYEYU.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load(
 "./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_INLMF3WV=load(
 "./chunk-INLMF3WV.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -7314,16 +7316,16 @@ withLock)(view.paths.lock,async()=>{const now=(0,import_chunk_ISA2PM3Z.inspect)(
 if(isFull(error))return settleFull(view,act,isStrict);if(!isOutOfReach(error)&&!isBusy(error))throw error}}async function settleFull(view,act,isStrict){(0,import_chunk_PGEWSQPR.
 removeFile)(view.paths.reserve);try{await act()}catch(error){if(!isFull(error))throw error;if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec?.
 kind!=="watch")return"the shell that was to start it ended before";return state.watch?.evidence??"nobody looked"}async function settle(view){const condition=(0,
-import_chunk_ISA2PM3Z.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_B2SGJY3V.concludeTimer)({paths:view.paths,spec:view.spec},
-true);if((0,import_chunk_LWOEYEYU.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.
+import_chunk_ISA2PM3Z.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_VDKCRCQK.concludeTimer)({paths:view.paths,spec:view.spec},
+true);if((0,import_chunk_YW2MKRC5.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.
 findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_UMDWJBGZ.treeOf)(view.spec,view.paths,{worker:null,shim:view.shim,child:view.child});const isOver=condition===
 "over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,import_chunk_GDDTUEMJ.terminate)(tree,{graceMs:condition==="over"?
 import_chunk_EBOOCFUF.drainMs:import_chunk_EBOOCFUF.orphanGraceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs});await(0,import_chunk_KATCOX57.endShim)(view.shim,
 view.spec.mark);(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);const stored=view.spec.watch?
-await(0,import_chunk_6PFZRDLE.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_TOKLRVVF.concludeAsked)({paths:view.paths,spec:(0,import_chunk_ISA2PM3Z.
+await(0,import_chunk_6PFZRDLE.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_GRU275BC.concludeAsked)({paths:view.paths,spec:(0,import_chunk_ISA2PM3Z.
 specAtTurn)(view.spec,view.turn)},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,reconciled:true,detail:stored?.end.detail??
 detailOf(view),...stored?{watch:stored.note}:{}},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){const told=view.spec?.
-watch?void 0:(0,import_chunk_AGE46BQ7.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition===
+watch?void 0:(0,import_chunk_4VHXYLXZ.parseReason)(view.reason);if(told)return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition===
 "never_started"||condition==="host_restarted")return condition;if(view.spec?.watch)return"hard_timeout";if(view.child===null)return"spawn_failed";return"worker_\
 lost"}function fullError(view){const code=view.exit?` (its command ended with exit code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.FaultError(
 "state_unusable",`cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,"make room and ask again")}function isBusy(error){return error instanceof
@@ -7331,17 +7333,17 @@ import_chunk_NVPF5LEY.FaultError&&error.code==="busy"}function isFull(error){ret
 return["EROFS","EACCES","EPERM","ENOENT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-KNGHPLN5.js": function (module, exports) {
+"./setup-JVIWL4NA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_REDIQC7B=load("./chunk-REDIQC7B.js");var import_chunk_6ZGE2JS3=load(
-"./chunk-6ZGE2JS3.js");var import_chunk_7YCMYM3C=load("./chunk-7YCMYM3C.js");var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_2MDFHK4I=load(
-"./chunk-2MDFHK4I.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load(
+"./chunk-6ZGE2JS3.js");var import_chunk_7YCMYM3C=load("./chunk-7YCMYM3C.js");var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_MKJDGOZW=load(
+"./chunk-MKJDGOZW.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load(
 "./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load("./chunk-VBLPR7QA.js");var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_FIPOTEWL=load(
+"./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_52W7456X=load(
 "./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_BOPSRWHI=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -7361,10 +7363,10 @@ stringify(changed,null,indent)}
 `,added}}function parse(text){try{return(0,import_chunk_FIPOTEWL.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_GAHUBHR4.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_VQZH6OHM.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_2MDFHK4I.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_MKJDGOZW.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_GAHUBHR4.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_2MDFHK4I.defaultBackend)(mode,user,import_chunk_2MDFHK4I.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_MKJDGOZW.defaultBackend)(mode,user,import_chunk_MKJDGOZW.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_7U2475D5.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_PGEWSQPR.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
@@ -7397,10 +7399,10 @@ isOn,option}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[hooksText(
 problem??"the hook answers"}.`);if(isOn)parts.push((0,import_chunk_PRXIW46S.wrap)(import_chunk_7YCMYM3C.hookWhom,80).join("\n"),`To turn them off: ${(0,import_chunk_AYL4EYJC.
 nextCommand)(option,"setup","--hooks","none","--apply")}`);return`${parts.join("\n\n")}
 `}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.length===1?installed[0]?.
-backend:void 0;return Object.values(import_chunk_GAHUBHR4.modes).map(({id,profile})=>{const chosen=(0,import_chunk_2MDFHK4I.defaultBackend)(id,config,narrowing);
+backend:void 0;return Object.values(import_chunk_GAHUBHR4.modes).map(({id,profile})=>{const chosen=(0,import_chunk_MKJDGOZW.defaultBackend)(id,config,narrowing);
 const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.values(
 lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:"onl\
-y_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_2MDFHK4I.narrowProfile)(id,{asked:void 0,
+y_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_MKJDGOZW.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied,hooks,trial}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,hooks,hook_trial:trial,changes}}function setupPage({surveys,modes:modes2,
 edits,isApplied,isAsked,hooks}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow),hooksText(hooks,
@@ -7430,13 +7432,13 @@ flag",help:"with --backend agy: add rules to its settings that let a restricted 
  of every changed file stays beside it"},...import_chunk_7YG4K7DK.common},notes:'The state folder can only narrow: its default counts where your own config leav\
 es the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',examples:["setup",
 "setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --apply","setup --backend agy --allow-reads","setup --hooks claude --a\
-pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_RN7NLAJ6.readUserConfig)();const known=(0,import_chunk_2MDFHK4I.knownBackends)(
+pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_RN7NLAJ6.readUserConfig)();const known=(0,import_chunk_MKJDGOZW.knownBackends)(
 config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);const choices={restrict:restrictOf(
-input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);const narrowing=(0,import_chunk_2MDFHK4I.
+input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);const narrowing=(0,import_chunk_MKJDGOZW.
 readNarrowing)(root.folder,known);const folder=(0,import_chunk_G4YWOPCR.findWorktree)(context.cwd)??context.cwd;const edits=[...input.has("user")?planUserEdit(config,
 choices):planStateEdit(root,narrowing,choices,config),...input.has("allow-reads")?planReadRules(folder):[],...planHookEdits(input,folder)];const isApplied=input.
 has("apply");const copies=isApplied?await applyEdits(root,edits):[];const host=input.text("hooks")??"none";const trial=isApplied&&host!=="none"?await tryHook(host,
-folder):null;const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_RN7NLAJ6.readUserConfig)(),narrowing:(0,import_chunk_2MDFHK4I.
+folder):null;const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_RN7NLAJ6.readUserConfig)(),narrowing:(0,import_chunk_MKJDGOZW.
 readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_REDIQC7B.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
 filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.map((edit,at)=>({...edit,copy:copies[at]??null})),
 isApplied,isAsked:wantsChange(input),hooks:(0,import_chunk_6ZGE2JS3.surveyHooks)(folder),trial};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.
@@ -7456,25 +7458,25 @@ import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}
  ~/.config/job-companion/config.json')}
 
 },
-"./staffer-ZDO5UZS6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_NDX4RI3F=load("./chunk-NDX4RI3F.js");var import_chunk_U4VRU5NZ=load(
-"./chunk-U4VRU5NZ.js");var import_chunk_2MDFHK4I=load("./chunk-2MDFHK4I.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_ETCBT2WP=load(
-"./chunk-ETCBT2WP.js");var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J2Y3S7AC=load(
-"./chunk-J2Y3S7AC.js");var import_chunk_2FP5TGIZ=load("./chunk-2FP5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HR3GXE3S=load(
+"./staffer-HQZ2DCJN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_C6VZU2XR=load("./chunk-C6VZU2XR.js");var import_chunk_ZS3L4V3K=load(
+"./chunk-ZS3L4V3K.js");var import_chunk_MKJDGOZW=load("./chunk-MKJDGOZW.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_HU2N25TM=load(
+"./chunk-HU2N25TM.js");var import_chunk_FTBNWG2U=load("./chunk-FTBNWG2U.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_QPEZVXEE=load(
+"./chunk-QPEZVXEE.js");var import_chunk_KPIJBL67=load("./chunk-KPIJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_RN7NLAJ6=load("./chunk-RN7NLAJ6.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_FFAUEVYG=load("./chunk-FFAUEVYG.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
+"./chunk-E4Q33Z52.js");var import_chunk_WZWIN2US=load("./chunk-WZWIN2US.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_VHICJDU6=load(
-"./chunk-VHICJDU6.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WHY2G3AM=load(
+"./chunk-WHY2G3AM.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_NDX4RI3F.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_C6VZU2XR.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
@@ -7549,12 +7551,12 @@ error.message),400)},cwd:spec?.cwd??null}}function queueOf(view){const queue=(0,
 return value&&Object.fromEntries(Object.entries(value).filter(([name])=>names.includes(name)))}
 
 },
-"./status-tree-D4OHYIUZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_SUVPZUUG=load("./chunk-SUVPZUUG.js");var import_chunk_FPENHWQ4=load(
+"./status-tree-DM3DWOIX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_CNQO2OTH=load("./chunk-CNQO2OTH.js");var import_chunk_FPENHWQ4=load(
 "./chunk-FPENHWQ4.js");var import_chunk_ZOB43DKG=load("./chunk-ZOB43DKG.js");var import_chunk_YC6TQ6IO=load("./chunk-YC6TQ6IO.js");var import_chunk_XSVLTRB3=load(
 "./chunk-XSVLTRB3.js");var import_chunk_PAJNRSJK=load("./chunk-PAJNRSJK.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load(
-"./chunk-FWKGQQL5.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
+"./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load(
+"./chunk-ZGPCVHGT.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
@@ -7568,10 +7570,10 @@ children.set(above,[view.id]);if(!known.has(above))tops.push(above)}}const told=
 for(let one=open.pop();one;one=open.pop()){if(told.has(one.id))continue;told.add(one.id);const view=known.get(one.id)??null;const relation=one.depth===0||view===
 null?null:parentOf(view)?.relation??null;rows.push({...one,view,relation});const below=(children.get(one.id)??[]).filter(id=>!told.has(id));const{depth,hasMore}=one;
 open.push(...below.map((id,at)=>({id,depth:depth+1,hasMore:[...hasMore.slice(-levelsKept),at<below.length-1]})).reverse())}};for(const top of tops)tell(top);for(const view of views)
-tell(view.id);return rows}var levelsKept=8;async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_SUVPZUUG.
+tell(view.id);return rows}var levelsKept=8;async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_CNQO2OTH.
 byLife)).map(one=>(0,import_chunk_BOPSRWHI.cutToWidth)(lineOf(one),width)).join("\n")}async function withAncestors(root,shown){const views=new Map(shown.map(view=>[
 view.id,view]));const open=[...shown];for(let view=open.pop();view&&views.size<shown.length+ancestorsAtMost;view=open.pop()){const parent=parentOf(view);if(!parent||
-views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_SUVPZUUG.
+views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_CNQO2OTH.
 tryView)(root,parent.id)){views.set(found.id,found);open.push(found)}}return[...views.values()]}var ancestorsAtMost=200;function lineOf(one){const{id,view,relation}=one;
 if(!view)return`${branchOf(one)}${id}  (gone)`;const isAsked=!(0,import_chunk_ISA2PM3Z.isEnded)(view.state)&&(0,import_chunk_PAJNRSJK.healthOf)(view,(0,import_chunk_ISA2PM3Z.
 conditionOf)(view)).health==="attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?
@@ -7581,12 +7583,12 @@ function branchOf({depth,hasMore}){if(depth===0)return"";const above=hasMore.sli
 - ":"`- "}`}
 
 },
-"./status-watch-7NZ77H2C.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_SUVPZUUG=load("./chunk-SUVPZUUG.js");var import_chunk_FPENHWQ4=load(
+"./status-watch-RODDYGAL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_CNQO2OTH=load("./chunk-CNQO2OTH.js");var import_chunk_FPENHWQ4=load(
 "./chunk-FPENHWQ4.js");var import_chunk_ZOB43DKG=load("./chunk-ZOB43DKG.js");var import_chunk_YC6TQ6IO=load("./chunk-YC6TQ6IO.js");var import_chunk_FKEDTWPK=load(
 "./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_PAJNRSJK=load("./chunk-PAJNRSJK.js");var import_chunk_5KEVMXCX=load(
 "./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_BOPSRWHI=load(
+"./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -7598,7 +7600,7 @@ signal);const jobs=new Jobs(ask);const releases=screen?[screen.onResize(()=>nap.
 onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.isTerminal&&!import_chunk_IYTRN2OE.variables.noColor();try{for(let views=await jobs.
 again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();if(ask.id!==null&&views.length===0)(0,import_chunk_ISA2PM3Z.inspect)(ask.root.folder,
 ask.id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??context.width;const out=views.length===0?(await Promise.resolve().then(()=>load(
-"./no-jobs-CGQLNZ7P.js"))).noJobs(ask.root,ask):await(0,import_chunk_FPENHWQ4.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
+"./no-jobs-6HPFSUUB.js"))).noJobs(ask.root,ask):await(0,import_chunk_FPENHWQ4.tableOf)(views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
 1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_ISA2PM3Z.isEnded)(
 view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
@@ -7606,27 +7608,27 @@ const live=views.filter(view=>!(0,import_chunk_ISA2PM3Z.isEnded)(view.state));co
 e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_PAJNRSJK.healthOf)(view,(0,import_chunk_ISA2PM3Z.conditionOf)(view));return health==="\
 attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_FPENHWQ4.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root:at,id,owner,kinds}=this.ask;const root=at.folder;const recent=Math.max(this.
-ask.recent,this.known.size);const views=id===null?await(0,import_chunk_SUVPZUUG.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_SUVPZUUG.tryView)(root,
+ask.recent,this.known.size);const views=id===null?await(0,import_chunk_CNQO2OTH.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_CNQO2OTH.tryView)(root,
 id);for(const view of views)this.known.set(view.id,view);return this.rows()}async next(){const{id}=this.ask;const root=this.ask.root.folder;const fresh=id===null?
 (0,import_chunk_HCKID2IT.listActive)(root).filter(one=>!this.known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())
-if(!(0,import_chunk_ISA2PM3Z.isEnded)(view.state))await this.look(view.id);for(const view of this.known.values())if(!(0,import_chunk_SUVPZUUG.isChosen)(view.spec,
+if(!(0,import_chunk_ISA2PM3Z.isEnded)(view.state))await this.look(view.id);for(const view of this.known.values())if(!(0,import_chunk_CNQO2OTH.isChosen)(view.spec,
 this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_VQZH6OHM.jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[
 ...this.known.values()].filter(view=>!(0,import_chunk_ISA2PM3Z.isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_HCKID2IT.listActive)(
 this.ask.root.folder));return live.every(id=>active.has(id))&&(this.ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,
-import_chunk_SUVPZUUG.tryView)(this.ask.root.folder,id);if(view)this.known.set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_SUVPZUUG.
+import_chunk_CNQO2OTH.tryView)(this.ask.root.folder,id);if(view)this.known.set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_CNQO2OTH.
 byLife)}};
 
 },
-"./timer-LCH7CO4C.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_J2Y3S7AC=load("./chunk-\
-J2Y3S7AC.js");var import_chunk_2FP5TGIZ=load("./chunk-2FP5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HR3GXE3S=load("./chun\
+"./timer-3AXUIWBL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_QPEZVXEE=load("./chunk-\
+QPEZVXEE.js");var import_chunk_KPIJBL67=load("./chunk-KPIJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HR3GXE3S=load("./chun\
 k-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load("./ch\
-unk-VBLPR7QA.js");var import_chunk_NX5RQY4M=load("./chunk-NX5RQY4M.js");var import_chunk_S3KT6DCI=load("./chunk-S3KT6DCI.js");var import_chunk_7U2475D5=load("./\
+unk-VBLPR7QA.js");var import_chunk_OME735HD=load("./chunk-OME735HD.js");var import_chunk_QWXFBXTV=load("./chunk-QWXFBXTV.js");var import_chunk_7U2475D5=load("./\
 chunk-7U2475D5.js");var import_chunk_PAJNRSJK=load("./chunk-PAJNRSJK.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load("\
 ./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_VHICJDU6=load("./chunk-VHICJDU6.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load(
+"./chunk-LXK2ZILE.js");var import_chunk_WHY2G3AM=load("./chunk-WHY2G3AM.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_INLMF3WV=load("./chunk-INLMF3WV.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load(
 "./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7652,14 +7654,14 @@ FaultError("state_unusable",`cannot use the slot ${slot}: ${file} is no file of 
 return{async admit(){const timers=(0,import_chunk_HCKID2IT.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_EBOOCFUF.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_NX5RQY4M.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_EBOOCFUF.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_OME735HD.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_EBOOCFUF.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_ZGBECAX4.readSpec)((0,import_chunk_VQZH6OHM.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_EBOOCFUF.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_EBOOCFUF.armedTimers} is the most`,`list them with ${import_chunk_AYL4EYJC.
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_AYL4EYJC.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_ISA2PM3Z.isEnded)((await(0,import_chunk_FWKGQQL5.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+try{return!(0,import_chunk_ISA2PM3Z.isEnded)((await(0,import_chunk_ZGPCVHGT.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
 ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_7YG4K7DK.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
@@ -7676,17 +7678,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_VQZH6OHM.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_J2Y3S7AC.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_J2Y3S7AC.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_QPEZVXEE.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_QPEZVXEE.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_EBOOCFUF.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_EBOOCFUF.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_2FP5TGIZ.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_2FP5TGIZ.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
-import_chunk_HVVHHWNA.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_KPIJBL67.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_KPIJBL67.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
+import_chunk_QLNO4WZ4.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
 import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,
-run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_2FP5TGIZ.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
-await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_2FP5TGIZ.tellLaunched)(context,input,root,{...launched,replaced},
+run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_KPIJBL67.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
+await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_KPIJBL67.tellLaunched)(context,input,root,{...launched,replaced},
 false)}function futureInstant(text){const now=(0,import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError(
 "usage",`cannot arm a timer at ${text}: ${why}; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);
 if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_SBRRC2LY.formatAge)(now-due):(0,import_chunk_SBRRC2LY.formatDuration)(now-due)} ago`);const{max}=import_chunk_EBOOCFUF.
@@ -7707,19 +7709,19 @@ JZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chu
 JSBRDJBE.js");
 
 },
-"./turn-FKSAFNJV.js": function (module, exports) {
+"./turn-GYZS5AHI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_YSRCRM3R=load(
 "./chunk-YSRCRM3R.js");var import_chunk_2UQUB7GN=load("./chunk-2UQUB7GN.js");var import_chunk_3KAREX5J=load("./chunk-3KAREX5J.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_HUUVTHWG=load(
-"./chunk-HUUVTHWG.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_HCKID2IT=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_VTOVFO3C=load(
+"./chunk-VTOVFO3C.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load(
 "./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load("./chunk-VQZH6OHM.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_BQYHQL4Q.findEngine)(
-spec.engine)??import_chunk_BQYHQL4Q.defaultEngine;const pool=(0,import_chunk_HUUVTHWG.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==
+spec.engine)??import_chunk_BQYHQL4Q.defaultEngine;const pool=(0,import_chunk_VTOVFO3C.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==
 void 0&&known.pool===pool&&!known.isLetGo};const behind=(0,import_chunk_HCKID2IT.listActive)(root).filter(id=>(0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)>0&&
 isWaiting(id));for(const id of behind.slice(0,import_chunk_EBOOCFUF.queueTold)){const read=(0,import_chunk_ZGBECAX4.readWorker)((0,import_chunk_VQZH6OHM.jobPaths)(
 root,id));if(read.kind==="ok")engine.signal(read.value.worker,"SIGURG")}}var Holdup=class{holder;since=0;tries=0;forget(){this.holder=void 0}note(holder){if(!holder)
@@ -7745,30 +7747,30 @@ const turn=(0,import_chunk_BQYHQL4Q.readTurn)(claim.paths,claim.spec.id)??lostTu
 turn;claim.spec=(0,import_chunk_ISA2PM3Z.specAtTurn)(claim.spec,turn);return true}function lostTurn({paths}){const started=(0,import_chunk_S7M4UBSY.factsOf)(paths.
 started);if(!started)return void 0;const age=Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-started.modifiedMs);return{at:(0,import_chunk_CL3BCQKO.isoOf)(started.
 modifiedMs),boot_id:(0,import_chunk_33P23ATF.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()-age,files:{}}}var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;voice;signs;memory=(0,
-import_chunk_HUUVTHWG.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.makeNap)(this.stop.signal);since=(0,import_chunk_CL3BCQKO.monotonicMs)();holdup=new Holdup;isRefused=false;why;constructor(claim){
+import_chunk_VTOVFO3C.makeQueueMemory)();stop=new AbortController;nap=(0,import_chunk_LUIVRIXY.makeNap)(this.stop.signal);since=(0,import_chunk_CL3BCQKO.monotonicMs)();holdup=new Holdup;isRefused=false;why;constructor(claim){
 this.claim=claim;this.progress=new import_chunk_2UQUB7GN.Progress(claim);this.voice=new QueueVoice(claim,this.progress);this.signs=new QueueSigns(claim.root,()=>this.
 nap.ring("fifo"))}async untilTurn(){const release=this.listen();const{progress,claim}=this;if(claim.generation>1){progress.note("worker_replaced",{worker:claim.
 self.pid,generation:claim.generation,baseline_reset:false});claim.isReplacementTold=true}try{const stopped=new Promise(resolve=>this.stop.signal.addEventListener(
 "abort",()=>resolve()));let turn;for(let quiet=quickMs.length;!turn&&!this.stop.signal.aborted;){const round=this.round(quiet).catch(error=>this.waitOut(error)).
 then(told=>({told}));const done=await Promise.race([round,stopped]);if(!done)break;turn=done.told.turn;quiet=done.told.isRung?0:quiet+1}if(turn)return turn;await this.
 end();return void 0}finally{release();this.signs.close();this.stop.abort()}}async round(quiet){const{root,spec}=this.claim;if(this.isRefused)this.takeBack();if(isOver(
-this.claim.paths)){this.stop.abort();return{isRung:false}}let standing=await(0,import_chunk_HUUVTHWG.lookAtQueue)(root,spec,this.memory);while(await this.signs.
-hear(standing))standing=await(0,import_chunk_HUUVTHWG.lookAtQueue)(root,spec,this.memory);if(await this.care(standing))standing=await(0,import_chunk_HUUVTHWG.lookAtQueue)(
+this.claim.paths)){this.stop.abort();return{isRung:false}}let standing=await(0,import_chunk_VTOVFO3C.lookAtQueue)(root,spec,this.memory);while(await this.signs.
+hear(standing))standing=await(0,import_chunk_VTOVFO3C.lookAtQueue)(root,spec,this.memory);if(await this.care(standing))standing=await(0,import_chunk_VTOVFO3C.lookAtQueue)(
 root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};if(standing.mayGo){const turn=await this.take();if(turn)return{turn,isRung:true}}else await this.
-voice.tell(standing,(0,import_chunk_HUUVTHWG.hindranceOf)(root,standing,this.memory));const live=standing.ahead.length+standing.atWork.length;const before=standing.
-ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_HUUVTHWG.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";const slow=isAlone||standing.
+voice.tell(standing,(0,import_chunk_VTOVFO3C.hindranceOf)(root,standing,this.memory));const live=standing.ahead.length+standing.atWork.length;const before=standing.
+ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_VTOVFO3C.workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";const slow=isAlone||standing.
 mayGo?1e3:Math.max(import_chunk_EBOOCFUF.queueLookMs,live*import_chunk_EBOOCFUF.queueLookPerJobMs);const why=await this.nap.sleep(quickMs[quiet]??slow);return{isRung:why.
 includes("fifo")}}async waitOut(error){const isBusy=error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy";if(!isBusy){(0,import_chunk_YSRCRM3R.
 noteTrouble)(this.claim.paths,error);const own=this.isRefused?void 0:(0,import_chunk_BQYHQL4Q.readTurn)(this.claim.paths,this.claim.spec.id);if(own)return{turn:own,
 isRung:true};const cause=(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error)).slice(0,import_chunk_EBOOCFUF.excerptBytes);await this.
 voice.tellHeld(`it cannot take its turn yet, and tries again: ${cause}`).catch(()=>void 0)}await this.nap.sleep(import_chunk_EBOOCFUF.queueLookMs);return{isRung:false}}async care(standing){
-const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.some(({condition})=>condition!=="supervised"):(0,import_chunk_HUUVTHWG.
-workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.resolve().then(()=>load("./queue-care-FLMOZWD5.js"))).careForQueue(
+const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.some(({condition})=>condition!=="supervised"):(0,import_chunk_VTOVFO3C.
+workerOf)((0,import_chunk_VQZH6OHM.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.resolve().then(()=>load("./queue-care-44X5DFUM.js"))).careForQueue(
 root,standing,this.memory)}async take(){const{root,paths}=this.claim;const{queueLock}=(0,import_chunk_VQZH6OHM.rootPaths)(root);const act=isHeld=>(0,import_chunk_V3DXEM5O.
 withLock)(paths.lock,()=>this.takeAlone(isHeld));try{const turn=await(0,import_chunk_V3DXEM5O.withLock)(queueLock,act,import_chunk_EBOOCFUF.lockWaitMs,holder=>this.
 holdup.mayPass(holder));this.holdup.forget();return turn}catch(error){const isBusy=error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy";if(isBusy)
 await this.voice.tellHeld(this.holdup.note((0,import_chunk_V3DXEM5O.holderOf)(queueLock)));else if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(
-error)??""))throw error;return void 0}}async takeAlone(isHeld){const{root,spec,paths}=this.claim;const{mayGo,atWork}=await(0,import_chunk_HUUVTHWG.lookAtQueue)(
+error)??""))throw error;return void 0}}async takeAlone(isHeld){const{root,spec,paths}=this.claim;const{mayGo,atWork}=await(0,import_chunk_VTOVFO3C.lookAtQueue)(
 root,spec,this.memory);if(!mayGo||this.stop.signal.aborted||isOver(this.claim.paths)||(0,import_chunk_ZGBECAX4.readCancel)(paths))return void 0;const files=await this.
 files();const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_33P23ATF.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),files};this.
 isRefused=true;(0,import_chunk_BQYHQL4Q.writeTurn)(paths,spec.id,turn);if(!isHeld()){this.takeBack();return void 0}this.isRefused=false;const fields={waited_ms:(0,
@@ -7778,7 +7780,7 @@ success_files&&!run?.result_paths)return{};const{freshPaths}=await Promise.resol
 return{}}}listen(){const{paths}=this.claim;const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))this.why??="state_vanished";else if((0,import_chunk_ZGBECAX4.
 readCancel)(paths))this.why??="canceled";if(this.why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_3KAREX5J.renewLease)(paths);look()},import_chunk_EBOOCFUF.
 leaseMs);const onNudge=()=>{look();this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);process.off("SIGURG",onNudge)}}async end(){
-if(this.why!=="canceled")return;const{claim}=this;const{endQueued}=await Promise.resolve().then(()=>load("./end-queued-MAX4MH65.js"));for(let isDone=false;!isDone&&
+if(this.why!=="canceled")return;const{claim}=this;const{endQueued}=await Promise.resolve().then(()=>load("./end-queued-7QNTQS42.js"));for(let isDone=false;!isDone&&
 (0,import_chunk_S7M4UBSY.exists)(claim.paths.folder);)isDone=await endQueued(claim.root,claim.spec.id);wakeBehind(claim.root,claim.spec,this.memory)}};
 
 },
@@ -7906,12 +7908,12 @@ left.length:Math.max(left.length,total-held)}function short(text){return(0,impor
 " "),240)}
 
 },
-"./verify-VZZSIXA5.js": function (module, exports) {
+"./verify-IN746UDO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load(
-"./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_BOPSRWHI=load(
+"./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load("./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -7950,7 +7952,7 @@ gent wrote, also where there is no block.","Exit codes: 0 nothing is contradicte
 al or blocked (with blockedReason); the lists may be missing:',import_chunk_WDFY7HZW.claimsExample].join("\n"),examples:["verify implement-mik3x9ab-4f7q2z",'ver\
 ify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.root(input);(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);
 const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(text,"--rerun");const id=(0,import_chunk_HCKID2IT.findJob)(
-root,input.words[0]??"");const view=await(0,import_chunk_FWKGQQL5.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_ISA2PM3Z.isEnded)(view.state)){
+root,input.words[0]??"");const view=await(0,import_chunk_ZGPCVHGT.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_ISA2PM3Z.isEnded)(view.state)){
 const wait=import_chunk_AYL4EYJC.nextCommands.waitOn(id,view.spec,root.option);const notes=[`${id}: ${view.state.state}, there is nothing to verify yet; wait fo\
 r it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.
 has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-3TXN7WSW.js"));const stop=new AbortController;const rerun=async cwd=>{
@@ -7972,13 +7974,13 @@ exports=stdin_exports;var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./watch-3T6PF2DL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_J2Y3S7AC=load(
-"./chunk-J2Y3S7AC.js");var import_chunk_2FP5TGIZ=load("./chunk-2FP5TGIZ.js");var import_chunk_HVVHHWNA=load("./chunk-HVVHHWNA.js");var import_chunk_HR3GXE3S=load(
+"./watch-YN6C5IIY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_QPEZVXEE=load(
+"./chunk-QPEZVXEE.js");var import_chunk_KPIJBL67=load("./chunk-KPIJBL67.js");var import_chunk_QLNO4WZ4=load("./chunk-QLNO4WZ4.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_VBLPR7QA=load(
 "./chunk-VBLPR7QA.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_DPLYMX7V=load("./chunk-DPLYMX7V.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_VHICJDU6=load(
-"./chunk-VHICJDU6.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
+"./chunk-G4YWOPCR.js");var import_chunk_AYL4EYJC=load("./chunk-AYL4EYJC.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WHY2G3AM=load(
+"./chunk-WHY2G3AM.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_HCKID2IT=load(
 "./chunk-HCKID2IT.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
@@ -8004,12 +8006,12 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-HBRBGUW2.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_J2Y3S7AC.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_J2Y3S7AC.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_HVVHHWNA.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_2FP5TGIZ.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-3JYWCEH4.js"))).follow(context,root,launched.id);return(0,import_chunk_2FP5TGIZ.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_2FP5TGIZ.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-OMCSRU63.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_QPEZVXEE.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_QPEZVXEE.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_QLNO4WZ4.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_KPIJBL67.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-LCGRF4KA.js"))).follow(context,root,launched.id);return(0,import_chunk_KPIJBL67.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_KPIJBL67.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_EBOOCFUF.toolGraceMs,maxOutputBytes:import_chunk_EBOOCFUF.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -8017,7 +8019,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_VBLPR7QA.checkRoot)(root.folder);return(0,import_chunk_HCKID2IT.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_2FP5TGIZ.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_KPIJBL67.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -8025,15 +8027,15 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_VQZH6OHM.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-3JYWCEH4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_NX5RQY4M=load("./chunk-NX5RQY4M.js");var import_chunk_NXFDPK5J=load(
-"./chunk-NXFDPK5J.js");var import_chunk_6IPGWJP4=load("./chunk-6IPGWJP4.js");var import_chunk_S3KT6DCI=load("./chunk-S3KT6DCI.js");var import_chunk_X2TSI3J6=load(
+"./watch-foreground-LCGRF4KA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_OME735HD=load("./chunk-OME735HD.js");var import_chunk_NXFDPK5J=load(
+"./chunk-NXFDPK5J.js");var import_chunk_6IPGWJP4=load("./chunk-6IPGWJP4.js");var import_chunk_QWXFBXTV=load("./chunk-QWXFBXTV.js");var import_chunk_X2TSI3J6=load(
 "./chunk-X2TSI3J6.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_ZLR6Q5AO=load("./chunk-ZLR6Q5AO.js");var import_chunk_PAJNRSJK=load(
 "./chunk-PAJNRSJK.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_AYL4EYJC=load(
 "./chunk-AYL4EYJC.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_6PFAPK5K=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_INLMF3WV=load("./chunk-INLMF3WV.js");var import_chunk_ISA2PM3Z=load(
 "./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load("./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -8053,15 +8055,15 @@ MAX_SAFE_INTEGER;return(0,import_chunk_NXFDPK5J.withRegistration)(root.folder,[i
 tell},()=>new Promise((resolve,reject)=>{let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=(0,import_chunk_3BHDXNO3.onNextChange)([events],look);if(!tell())
 end(void 0)};const timer=setInterval(look,lookMs);const end=view=>{clearInterval(timer);unwatch();release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.
 onInterrupt)(signal=>{context.tell(`${signal}: canceling job ${id}`);const request={owner:import_chunk_IYTRN2OE.variables.owner()??null,why:`its foreground got ${signal}`};
-(0,import_chunk_NX5RQY4M.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_S3KT6DCI.waitForJobs)(root.folder,[id],{mode:"\
+(0,import_chunk_OME735HD.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_QWXFBXTV.waitForJobs)(root.folder,[id],{mode:"\
 all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-HBRBGUW2.js": function (module, exports) {
+"./watch-once-OMCSRU63.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_X2TSI3J6=load("./chunk-X2TSI3J6.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_HY7SR2LP=load("./chunk-HY7SR2LP.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-FKEDTWPK.js");var import_chunk_MYTU4RT6=load("./chunk-MYTU4RT6.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_FWKGQQL5=load("./chunk-FWKGQQL5.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZGPCVHGT=load("./chunk-ZGPCVHGT.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_ISA2PM3Z=load("./chunk-ISA2PM3Z.js");var import_chunk_BQYHQL4Q=load("./chunk-BQYHQL4Q.js");var import_chunk_ZGBECAX4=load(
 "./chunk-ZGBECAX4.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_VQZH6OHM=load(
@@ -8069,7 +8071,7 @@ all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.
 unsuccessful};async function lookNow(context,kind,input,place){const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_HY7SR2LP.attempt)(kind,read.input,start,{place:{
+onInterrupt)(()=>stop.abort());try{const start=kind.start?.(read.input)??null;const answer=await(0,import_chunk_MYTU4RT6.attempt)(kind,read.input,start,{place:{
 root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_IYTRN2OE.callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.
 signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.
 evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.

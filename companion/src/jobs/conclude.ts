@@ -6,6 +6,7 @@ import { errnoOf, messageOf } from '../core/errors.ts';
 import type { JobState, Spec } from '../core/job.ts';
 import { removeFile, writeFile, writeJson } from '../platform/files.ts';
 import { listNames } from '../platform/folders.ts';
+import { identityOf } from '../platform/identity.ts';
 import { openJournal, readEvents } from '../store/journal.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { readCancel, readState, readStoredState, writeState } from '../store/records.ts';
@@ -111,8 +112,14 @@ function finish(paths: JobPaths, state: JobState): void {
   removeFile(paths.marker);
   // What only a running job needs; a FIFO that stays makes copies of the worktree stumble.
   const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = listNames(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  const torn = listNames(paths.folder).filter(isTorn);
   for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) removeFile(file);
+}
+
+/** What a dead writer left. A living one is in the middle of it: a launcher that is slower than its whole job still needs its own. */
+function isTorn(fileName: string): boolean {
+  const writer = /^\..*\.(\d+)\.\d+\.tmp$/.exec(fileName)?.[1];
+  return writer !== undefined && (Number(writer) === process.pid || identityOf(Number(writer)) === undefined);
 }
 
 /** The end that a worker had stored before it could publish it: the payload is whole, only the state is missing. */

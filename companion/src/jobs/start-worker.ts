@@ -1,4 +1,5 @@
 // Starting the worker of a job, through the engine that its spec names.
+import { errnoOf } from '../core/errors.ts';
 import type { Spec } from '../core/job.ts';
 import { defaultEngine, findEngine } from '../engines/registry.ts';
 import { writeJson } from '../platform/files.ts';
@@ -14,5 +15,12 @@ export async function startWorker(
   const engine = findEngine(spec.engine) ?? defaultEngine;
   const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
   // Not forced to the disk: after a power loss the worker is gone, and the record says so without this file.
-  writeJson(job.paths.launch, { worker, generation }, { sync: false });
+  const note = () => writeJson(job.paths.launch, { worker, generation }, { sync: false });
+  try {
+    note();
+  } catch (error) {
+    // A worker of another pid namespace has already ended the whole job and tidied up, our half-written file too.
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    note();
+  }
 }
