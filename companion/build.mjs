@@ -4,7 +4,7 @@
  * Everything is bundled, so the npm package has no run-time dependencies: kleur, ms and zod stand under
  * devDependencies and their licences travel in THIRD-PARTY.txt. Same sources, same bytes, from whatever folder it is
  * called. `--out DIR` writes both files elsewhere (the identity check compares them with the committed ones).
- * The budget is 1,250 KB (of 1,024 bytes). Parts lie in a comment and are compiled on demand, so a start pays for reading them only. Any warning of esbuild is a failure.
+ * The budget is 1,450 KB (of 1,024 bytes). Parts lie in a comment and are compiled on demand, so a start pays for reading them only. Any warning of esbuild is a failure.
  */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { packParts } from './pack.mjs';
 
-const BUDGET_BYTES = 1250 * 1024;
+const BUDGET_BYTES = 1450 * 1024;
 // A structure test sees that they are there, as parts of their own.
 const usualSources = [
   'commands/dispatch',

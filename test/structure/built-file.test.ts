@@ -13,13 +13,13 @@ import { compareWithBuild } from '../helpers/identity.ts';
 import { makeWorkspace } from '../helpers/workspace.ts';
 
 const root = join(import.meta.dirname, '../..');
-const budget = 1250 * 1024;
+const budget = 1450 * 1024;
 
 test('the built file and its notices are what a fresh build makes', async () => {
   assert.deepEqual(await compareWithBuild(root), []);
 });
 
-test('the built file is a program of at most 1250 KB', () => {
+test('the built file is a program of at most 1450 KB', () => {
   const { size, mode } = statSync(builtFile);
   assert.ok(size <= budget, `${size} bytes`);
   assert.equal(mode & 0o111, 0o111);
@@ -92,7 +92,7 @@ test('the build refuses a bundle beyond its budget and writes nothing', (t) => {
   const copy = makeCopy(t, `console.log('${'x'.repeat(budget)}');\n`);
   const { status, stderr } = build(copy);
   assert.equal(status, 1);
-  assert.match(stderr, /it is 12\d\d.\d KB, the budget is 1250\.0 KB\. Largest parts: companion\/src\/main\.ts/);
+  assert.match(stderr, /it is 14\d\d.\d KB, the budget is 1450\.0 KB\. Largest parts: companion\/src\/main\.ts/);
   assert.throws(() => statSync(join(copy, 'companion/job-companion.cjs')), { code: 'ENOENT' });
 });
 

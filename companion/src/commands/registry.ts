@@ -20,6 +20,7 @@ const loaders = {
   'idle-check': async () => (await import('./idle-check.ts')).idleCheck,
   reconcile: async () => (await import('./reconcile.ts')).reconcile,
   verify: async () => (await import('./verify.ts')).verify,
+  loop: async () => (await import('./loop.ts')).loop,
   clean: async () => (await import('./clean.ts')).clean,
   setup: async () => (await import('./setup.ts')).setup,
   hook: async () => (await import('./hook.ts')).hook,

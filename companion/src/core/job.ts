@@ -2,12 +2,14 @@
 // Types only. Lifecycle ("is it over?") and outcome ("did it work?") are two types; `state` is what is published.
 import type { AttentionKind, Checkpoint, Health } from './health-words.ts';
 import type { HandbackNote, HandbackPart, LivenessNote, QueueNote } from './idle.ts';
+import type { GatePart, GateReport, LoopNote, LoopPart } from './loop.ts';
 import type { RunPart } from './run-part.ts';
 import type { StaffPart, TokenUsage, WorktreeNote } from './staff.ts';
 import type { TimerPart, WatchNote, WatchPart } from './waiting.ts';
 
 export type * from './health-words.ts';
 export type * from './idle.ts';
+export type * from './loop.ts';
 export type * from './run-part.ts';
 export type * from './staff.ts';
 export type * from './waiting.ts';
@@ -56,6 +58,10 @@ export type JobErrorCode =
   | 'watch_failed'
   | 'watch_error'
   | 'watch_expired'
+  | 'nogo'
+  | 'iterations_exhausted'
+  | 'repeated_failure'
+  | 'remediation_exhausted'
   | 'state_damaged';
 
 export interface JobError {
@@ -113,6 +119,10 @@ export interface Spec {
   staff: StaffPart | null;
   watch?: WatchPart | null;
   timer?: TimerPart | null;
+  gate?: GatePart | null;
+  loop?: LoopPart | null;
+  /** The milestone of the worktree's loop that it works for. */
+  milestone?: string | null;
   /** Program and arguments that are told of the end and of each new cause for attention; from the caller or the user's own config. */
   notify?: string[] | null;
   /** The claims of its notices are sealed with the user's key. */
@@ -176,6 +186,10 @@ export interface JobState {
   task_status?: string;
   task_exit_code?: number | 'unknown';
   watch?: WatchNote | null;
+  /** Of a gate: what it found. */
+  gate?: GateReport | null;
+  /** Of a loop: where it is. */
+  loop?: LoopNote | null;
   /** While it is queued. */
   queue?: QueueNote | null;
   handback?: HandbackNote | null;

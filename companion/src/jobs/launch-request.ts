@@ -1,7 +1,9 @@
 // What a launch verb asks of launch.ts, and how two such requests are told to be the same.
 import type {
+  GatePart,
   HandbackPart,
   Lineage,
+  LoopPart,
   RunPart,
   Spec,
   StaffPart,
@@ -34,6 +36,9 @@ export interface JobRequest {
   staff: StaffPart | null;
   watch?: WatchPart | null;
   timer?: TimerPart | null;
+  gate?: GatePart | null;
+  loop?: LoopPart | null;
+  milestone?: string | null;
   notify?: string[] | null;
   onStall?: string | null;
   maxLive?: number | null;
@@ -99,8 +104,14 @@ function askedWaiting({ watch, onStall }: JobRequest): Record<string, unknown> {
 }
 
 /** How many may be at work at once says when, not what. */
-function askedIdle({ handback, quietMs }: JobRequest): Record<string, unknown> {
-  return { ...(handback ? { handback: handback.dir } : {}), ...(quietMs ? { quiet_ms: quietMs } : {}) };
+function askedIdle({ handback, quietMs, gate, loop, milestone }: JobRequest): Record<string, unknown> {
+  return {
+    ...(handback ? { handback: handback.dir } : {}),
+    ...(quietMs ? { quiet_ms: quietMs } : {}),
+    ...(gate ? { gate } : {}),
+    ...(loop ? { loop } : {}),
+    ...(milestone ? { milestone } : {}),
+  };
 }
 
 function askedStaff(staff: StaffPart): Record<string, unknown> {

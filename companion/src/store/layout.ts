@@ -24,6 +24,8 @@ export function rootPaths(folder: string) {
     queueLock: path.join(folder, 'queue.lock'),
     /** When each owner looked around last (`reconcile`). */
     looks: path.join(folder, 'looks'),
+    /** Of the worktree's loop: who writes `.loop/` now, what this user trusts, a checkpoint that was begun. */
+    loop: path.join(folder, 'loop'),
   };
 }
 
