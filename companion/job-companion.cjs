@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "89a2089c81c8e88a";
+const buildId = "83f35a236cf9f11c";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -142,7 +142,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-VDIOFNFE.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-2PSU2Y6I.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-ZJIWSUXG.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-7G4HDYYG.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -2462,6 +2462,24 @@ ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclu
 import_chunk_S7M4UBSY.realPath)(folder)}catch{return void 0}}
 
 },
+"./chunk-N4PAY3TK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-OSQ4D2O4.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-3SXK7YKB.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-IWYNG2TS.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-MKPNF3BC.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-YATCHBBG.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-OOTKSCVC.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-X66RMHI2.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-4FQE6OCD.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-K6LGPO5W.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-34FAAXWC.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-TTLPFGZO.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-OF2MQQ6J.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-U2ISRIWO.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-KV7KTFB5.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-3GQZ5ZUQ.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-X2QBLRGF.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-FKT2CPMQ.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-F6TFVUBN.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-X4UNQMWE.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
+"./clean-KSVHLHVH.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-BE3QKT6G.js"))).setup,hook:async()=>(await Promise.resolve().then(
+()=>load("./hook-67PHKJAN.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-KHJ6XITV.js"))).doctor,help:async()=>(await Promise.resolve().
+then(()=>load("./help-KQHK6Q6T.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
+void 0}
+
+},
 "./chunk-NBJZFTDI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTool:()=>runTool});module.exports=stdin_exports;var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_node_child_process=require("node:child_process");var script='trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$\
@@ -2671,24 +2689,6 @@ CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs
 default.resolve("/",process.argv[1]??"");try{return(0,import_chunk_S7M4UBSY.realPath)(file)}catch{return file}}function nodeFile(){return process.execPath}function selfWords(){
 const onPath=(0,import_chunk_RWPWOFIF.findProgram)("node","/");return[onPath!==void 0&&isSameFile(onPath,process.execPath)?"node":process.execPath,companionFile()]}
 function isSameFile(a,b){try{return(0,import_chunk_S7M4UBSY.realPath)(a)===(0,import_chunk_S7M4UBSY.realPath)(b)}catch{return false}}
-
-},
-"./chunk-PF3T7SJU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-OSQ4D2O4.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-3SXK7YKB.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-IWYNG2TS.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-MKPNF3BC.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-YATCHBBG.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-OOTKSCVC.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-X66RMHI2.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-4FQE6OCD.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-K6LGPO5W.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-34FAAXWC.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-TTLPFGZO.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-OF2MQQ6J.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-U2ISRIWO.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-KV7KTFB5.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-3GQZ5ZUQ.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-X2QBLRGF.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-FKT2CPMQ.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-F6TFVUBN.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-I76ZD4UT.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
-"./clean-KSVHLHVH.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-BE3QKT6G.js"))).setup,hook:async()=>(await Promise.resolve().then(
-()=>load("./hook-67PHKJAN.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-KHJ6XITV.js"))).doctor,help:async()=>(await Promise.resolve().
-then(()=>load("./help-UFV4VWC4.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
-void 0}
 
 },
 "./chunk-PGEWSQPR.js": function (module, exports) {
@@ -3495,8 +3495,8 @@ chunk-HZCHAM2L.js");var import_chunk_ZGVHHMSV=load("./chunk-ZGVHHMSV.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-ZJIWSUXG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_PF3T7SJU=load("./chunk-PF3T7SJU.js");var import_chunk_LTTE43GU=load(
+"./dispatch-7G4HDYYG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_N4PAY3TK=load("./chunk-N4PAY3TK.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
@@ -3534,8 +3534,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_PF3T7SJU.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_PF3T7SJU.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_N4PAY3TK.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_N4PAY3TK.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_LTTE43GU.locateRoot)({option:parsed.
@@ -6229,12 +6229,12 @@ newBounds,withHandback:()=>import_chunk_XET3YSFU.withHandback});module.exports=s
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-UFV4VWC4.js": function (module, exports) {
+"./help-KQHK6Q6T.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_7YG4K7DK.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-FQ5CNIPF.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-HA5UPYXV.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -6623,14 +6623,14 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./loop-I76ZD4UT.js": function (module, exports) {
+"./loop-X4UNQMWE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loop:()=>loop});module.exports=stdin_exports;var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={status:async()=>(await Promise.resolve().then(()=>load("./status-ANWQ3\
-FRL.js"))).status};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?loaders[name]():void 0}var loop={name:"\
-loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7YG4K7DK.common,notes:`V\
-erbs: ${loopVerbs.join(", ")}. Each has a page of its own: loop VERB --help.`,examples:["loop --help","loop status"],async choose(args){const[word,...rest]=args;
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={status:async()=>(await Promise.resolve().then(()=>load("./loop-status-\
+3LHOFODC.js"))).status};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?loaders[name]():void 0}var loop={
+name:"loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7YG4K7DK.common,notes:`\
+Verbs: ${loopVerbs.join(", ")}. Each has a page of its own: loop VERB --help.`,examples:["loop --help","loop status"],async choose(args){const[word,...rest]=args;
 if(word==="--help"||word==="-h")return{command:await listed(),args};const verb=word===void 0?void 0:await loadLoopVerb(word);if(!verb)throw unknownVerb(word);return{
 command:verb,args:rest}},async run(){throw unknownVerb(void 0)}};async function listed(){const verbs=await Promise.all(loopVerbs.map(loadLoopVerb));const width=Math.
 max(...loopVerbs.map(verb=>verb.length));const rows=verbs.flatMap((verb,at)=>verb?[`${loopVerbs[at]?.padEnd(width)}  ${verb.summary}`]:[]);return{...loop,notes:`${rows.
@@ -6640,6 +6640,61 @@ Each has a page of its own: loop VERB --help.`,examples:verbs.flatMap(verb=>verb
 "cannot run loop without a verb":word.startsWith("-")?`cannot take ${word} there: the verb comes first`:`cannot run loop ${JSON.stringify(word)}: there is no su\
 ch verb`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${loopVerbs.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.
 selfWords)(),"loop","--help"]))}
+
+},
+"./loop-status-3LHOFODC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var loopLimits={textChars:4e3,milestones:500,
+stateBytes:1024*1024,verifySeconds:{default:1800,min:1,max:7200},verifyBytes:1024*1024,conditionMs:3e4,remediationRounds:2,sameFailures:3,resumeEntries:3,resumeLines:200,
+pace:{least:60,most:1800,external:[60,270],minutes5:270,long:[1200,1800],tracked:1200,human:1800,none:1200},iterationsMax:{default:100,min:1,max:1e5}};var milestoneStatuses=[
+"pending","in_progress","done"];var stopReasons=["finished","stopped","declared","iterations_exhausted","repeated_failure","remediation_exhausted"];var verdicts=[
+"GO","NO-GO","STOP"];var line=most=>(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._minLength)(1),(0,import_chunk_IUDMGIPH._maxLength)(most));
+var milestoneId=(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._regex)(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/));var text=(0,import_chunk_IUDMGIPH.
+string)().check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.textChars));var milestoneForm=(0,import_chunk_IUDMGIPH.looseObject)({id:milestoneId,title:line(200),
+acceptance:(0,import_chunk_IUDMGIPH.union)([text,(0,import_chunk_IUDMGIPH.array)(text).check((0,import_chunk_IUDMGIPH._maxLength)(50))]),status:(0,import_chunk_IUDMGIPH.
+_enum)(milestoneStatuses),risk:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH._enum)(["standard","risky"]))});var verifyForm=(0,import_chunk_IUDMGIPH.
+looseObject)({name:line(100),cmd:line(loopLimits.textChars),timeout_s:(0,import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH._gte)(1),(0,import_chunk_IUDMGIPH.
+_lte)(loopLimits.verifySeconds.max))});var count=(0,import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH._gte)(0),(0,import_chunk_IUDMGIPH._lte)(1e6));var stateForm=(0,
+import_chunk_IUDMGIPH.looseObject)({schema:(0,import_chunk_IUDMGIPH.literal)(1),rev:count,goal:line(loopLimits.textChars),milestones:(0,import_chunk_IUDMGIPH.array)(
+milestoneForm).check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.milestones)),iteration:count,stop_conditions:(0,import_chunk_IUDMGIPH.array)(line(loopLimits.
+textChars)).check((0,import_chunk_IUDMGIPH._maxLength)(50)),budget:(0,import_chunk_IUDMGIPH.looseObject)({iterations_max:(0,import_chunk_IUDMGIPH.nullable)(count),
+notes:text}),updated:(0,import_chunk_IUDMGIPH.string)(),verify:(0,import_chunk_IUDMGIPH.array)(verifyForm).check((0,import_chunk_IUDMGIPH._maxLength)(50)),remediation_rounds:count,
+failure_fingerprints:(0,import_chunk_IUDMGIPH.array)(line(100)).check((0,import_chunk_IUDMGIPH._maxLength)(20)),current:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.
+looseObject)({milestone:milestoneId,owner:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),started:(0,import_chunk_IUDMGIPH.string)(),base:(0,
+import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),job:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH.string)())})),stopped:(0,import_chunk_IUDMGIPH.
+nullable)((0,import_chunk_IUDMGIPH.looseObject)({reason:(0,import_chunk_IUDMGIPH._enum)(stopReasons),detail:text,at:(0,import_chunk_IUDMGIPH.string)()})),boundary:(0,
+import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._regex)(/^[0-9a-f]{40,64}$/))),gate:(0,import_chunk_IUDMGIPH.nullable)(
+(0,import_chunk_IUDMGIPH.looseObject)({verdict:(0,import_chunk_IUDMGIPH._enum)(verdicts),iteration:count,at:(0,import_chunk_IUDMGIPH.string)(),job:(0,import_chunk_IUDMGIPH.
+nullable)((0,import_chunk_IUDMGIPH.string)())})),hash:(0,import_chunk_IUDMGIPH.string)()});function parseLoopState(value){const read=stateForm.safeParse(value);
+if(!read.success){const faults=read.error.issues.map(({path:path2,message})=>`${path2.map(String).join(".")||"the document"}: ${message}`);return{ok:false,faults:faults.
+slice(0,10)}}const state=read.data;const ids=state.milestones.map(({id})=>id);const twice=ids.find((id,at)=>ids.indexOf(id)!==at);if(twice!==void 0)return{ok:false,
+faults:[`milestones: two have the id ${twice}`]};return{ok:true,state}}function loopPlace(cwd,root){const found=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);const worktree=found??
+cwd;const folder=import_node_path.default.join(worktree,".loop");const own=(0,import_chunk_SBGDAVSA.rootPaths)(root.folder).loop;return{worktree,isGit:found!==void 0,
+folder,state:import_node_path.default.join(folder,"state.json"),journal:import_node_path.default.join(folder,"journal.md"),handoff:import_node_path.default.join(
+folder,"handoff.md"),root,lock:import_node_path.default.join(own,"lock"),trust:import_node_path.default.join(own,"trust.json"),begun:import_node_path.default.join(
+own,"checkpoint.json")}}function checkLoopFolder(place){const facts=(0,import_chunk_S7M4UBSY.factsOf)(place.folder);if(!facts)return false;const reason=facts.kind===
+"link"?"it is a symbolic link":facts.kind!=="folder"?"it is no folder":facts.uid!==process.getuid?.()?`it belongs to user ${facts.uid}`:void 0;if(reason!==void 0)
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the loop folder ${place.folder}: ${reason}`);for(const file of[place.state,place.journal,place.
+handoff]){const inner=(0,import_chunk_S7M4UBSY.factsOf)(file);if(inner&&inner.kind!=="file")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${file}\
+: it is no regular file`)}return true}function hashOfState({hash:_hash,...rest}){return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)(rest)).
+slice(0,16)}function isEdited(state){return state.hash!==hashOfState(state)}function readLoop(place){if(!checkLoopFolder(place))return{kind:"none"};const text2=(0,
+import_chunk_PGEWSQPR.readText)(place.state,loopLimits.stateBytes+1);if(text2===void 0)return{kind:"damaged",faults:[".loop has no state.json"]};if(text2.length>
+loopLimits.stateBytes)return{kind:"damaged",faults:["state.json is larger than 1 MiB"]};let value;try{value=JSON.parse(text2)}catch(error){return{kind:"damaged",
+faults:[`state.json is no JSON: ${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,160)}`]}}const read=parseLoopState(value);return read.ok?{kind:"ok",
+state:read.state,isEdited:isEdited(read.state)}:{kind:"damaged",faults:read.faults.map(fault=>`state.json, ${(0,import_chunk_LXK2ZILE.plainText)(fault)}`)}}function requireLoop(place){
+const read=readLoop(place);if(read.kind==="ok")return read.state;if(read.kind==="none")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a loo\
+p: there is no ${place.folder}`,loopCommand(place,"init",'"GOAL"'));throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the loop: ${read.faults.
+join("; ")}`,"bring it back with git (git checkout -- .loop), or mend that field")}function loopCommand(place,verb,...rest){const words=(0,import_chunk_GEPPUING.
+quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"loop",verb,...place.root.option]);return[words,...rest].join(" ")}var status={name:"loop status",summary:"\
+where the loop stands",form:"[options]",words:{min:0,max:0},options:import_chunk_7YG4K7DK.common,examples:["loop status"],async run(context,input){const state=requireLoop(
+loopPlace(context.cwd,context.root(input)));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${state.goal}
+`,json:{state}}}};
 
 },
 "./may-act-LTGEHB5H.js": function (module, exports) {
@@ -7097,9 +7152,9 @@ refresh,refreshAttached:()=>import_chunk_CRGQLNYJ.refreshAttached,refreshUnasked
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./registry-FQ5CNIPF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_PF3T7SJU.commandNames,loadCommand:()=>import_chunk_PF3T7SJU.loadCommand});module.exports=
-stdin_exports;var import_chunk_PF3T7SJU=load("./chunk-PF3T7SJU.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-HA5UPYXV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_N4PAY3TK.commandNames,loadCommand:()=>import_chunk_N4PAY3TK.loadCommand});module.exports=
+stdin_exports;var import_chunk_N4PAY3TK=load("./chunk-N4PAY3TK.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-FHCYGEZT.js": function (module, exports) {
@@ -7605,61 +7660,6 @@ import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_D3DCUPG7.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
-
-},
-"./status-ANWQ3FRL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load(
-"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var loopLimits={textChars:4e3,milestones:500,
-stateBytes:1024*1024,verifySeconds:{default:1800,min:1,max:7200},verifyBytes:1024*1024,conditionMs:3e4,remediationRounds:2,sameFailures:3,resumeEntries:3,resumeLines:200,
-pace:{least:60,most:1800,external:[60,270],minutes5:270,long:[1200,1800],tracked:1200,human:1800,none:1200},iterationsMax:{default:100,min:1,max:1e5}};var milestoneStatuses=[
-"pending","in_progress","done"];var stopReasons=["finished","stopped","declared","iterations_exhausted","repeated_failure","remediation_exhausted"];var verdicts=[
-"GO","NO-GO","STOP"];var line=most=>(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._minLength)(1),(0,import_chunk_IUDMGIPH._maxLength)(most));
-var milestoneId=(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._regex)(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/));var text=(0,import_chunk_IUDMGIPH.
-string)().check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.textChars));var milestoneForm=(0,import_chunk_IUDMGIPH.looseObject)({id:milestoneId,title:line(200),
-acceptance:(0,import_chunk_IUDMGIPH.union)([text,(0,import_chunk_IUDMGIPH.array)(text).check((0,import_chunk_IUDMGIPH._maxLength)(50))]),status:(0,import_chunk_IUDMGIPH.
-_enum)(milestoneStatuses),risk:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH._enum)(["standard","risky"]))});var verifyForm=(0,import_chunk_IUDMGIPH.
-looseObject)({name:line(100),cmd:line(loopLimits.textChars),timeout_s:(0,import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH._gte)(1),(0,import_chunk_IUDMGIPH.
-_lte)(loopLimits.verifySeconds.max))});var count=(0,import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH._gte)(0),(0,import_chunk_IUDMGIPH._lte)(1e6));var stateForm=(0,
-import_chunk_IUDMGIPH.looseObject)({schema:(0,import_chunk_IUDMGIPH.literal)(1),rev:count,goal:line(loopLimits.textChars),milestones:(0,import_chunk_IUDMGIPH.array)(
-milestoneForm).check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.milestones)),iteration:count,stop_conditions:(0,import_chunk_IUDMGIPH.array)(line(loopLimits.
-textChars)).check((0,import_chunk_IUDMGIPH._maxLength)(50)),budget:(0,import_chunk_IUDMGIPH.looseObject)({iterations_max:(0,import_chunk_IUDMGIPH.nullable)(count),
-notes:text}),updated:(0,import_chunk_IUDMGIPH.string)(),verify:(0,import_chunk_IUDMGIPH.array)(verifyForm).check((0,import_chunk_IUDMGIPH._maxLength)(50)),remediation_rounds:count,
-failure_fingerprints:(0,import_chunk_IUDMGIPH.array)(line(100)).check((0,import_chunk_IUDMGIPH._maxLength)(20)),current:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.
-looseObject)({milestone:milestoneId,owner:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),started:(0,import_chunk_IUDMGIPH.string)(),base:(0,
-import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),job:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH.string)())})),stopped:(0,import_chunk_IUDMGIPH.
-nullable)((0,import_chunk_IUDMGIPH.looseObject)({reason:(0,import_chunk_IUDMGIPH._enum)(stopReasons),detail:text,at:(0,import_chunk_IUDMGIPH.string)()})),boundary:(0,
-import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._regex)(/^[0-9a-f]{40,64}$/))),gate:(0,import_chunk_IUDMGIPH.nullable)(
-(0,import_chunk_IUDMGIPH.looseObject)({verdict:(0,import_chunk_IUDMGIPH._enum)(verdicts),iteration:count,at:(0,import_chunk_IUDMGIPH.string)(),job:(0,import_chunk_IUDMGIPH.
-nullable)((0,import_chunk_IUDMGIPH.string)())})),hash:(0,import_chunk_IUDMGIPH.string)()});function parseLoopState(value){const read=stateForm.safeParse(value);
-if(!read.success){const faults=read.error.issues.map(({path:path2,message})=>`${path2.map(String).join(".")||"the document"}: ${message}`);return{ok:false,faults:faults.
-slice(0,10)}}const state=read.data;const ids=state.milestones.map(({id})=>id);const twice=ids.find((id,at)=>ids.indexOf(id)!==at);if(twice!==void 0)return{ok:false,
-faults:[`milestones: two have the id ${twice}`]};return{ok:true,state}}function loopPlace(cwd,root){const found=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);const worktree=found??
-cwd;const folder=import_node_path.default.join(worktree,".loop");const own=(0,import_chunk_SBGDAVSA.rootPaths)(root.folder).loop;return{worktree,isGit:found!==void 0,
-folder,state:import_node_path.default.join(folder,"state.json"),journal:import_node_path.default.join(folder,"journal.md"),handoff:import_node_path.default.join(
-folder,"handoff.md"),root,lock:import_node_path.default.join(own,"lock"),trust:import_node_path.default.join(own,"trust.json"),begun:import_node_path.default.join(
-own,"checkpoint.json")}}function checkLoopFolder(place){const facts=(0,import_chunk_S7M4UBSY.factsOf)(place.folder);if(!facts)return false;const reason=facts.kind===
-"link"?"it is a symbolic link":facts.kind!=="folder"?"it is no folder":facts.uid!==process.getuid?.()?`it belongs to user ${facts.uid}`:void 0;if(reason!==void 0)
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the loop folder ${place.folder}: ${reason}`);for(const file of[place.state,place.journal,place.
-handoff]){const inner=(0,import_chunk_S7M4UBSY.factsOf)(file);if(inner&&inner.kind!=="file")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${file}\
-: it is no regular file`)}return true}function hashOfState({hash:_hash,...rest}){return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)(rest)).
-slice(0,16)}function isEdited(state){return state.hash!==hashOfState(state)}function readLoop(place){if(!checkLoopFolder(place))return{kind:"none"};const text2=(0,
-import_chunk_PGEWSQPR.readText)(place.state,loopLimits.stateBytes+1);if(text2===void 0)return{kind:"damaged",faults:[".loop has no state.json"]};if(text2.length>
-loopLimits.stateBytes)return{kind:"damaged",faults:["state.json is larger than 1 MiB"]};let value;try{value=JSON.parse(text2)}catch(error){return{kind:"damaged",
-faults:[`state.json is no JSON: ${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,160)}`]}}const read=parseLoopState(value);return read.ok?{kind:"ok",
-state:read.state,isEdited:isEdited(read.state)}:{kind:"damaged",faults:read.faults.map(fault=>`state.json, ${(0,import_chunk_LXK2ZILE.plainText)(fault)}`)}}function requireLoop(place){
-const read=readLoop(place);if(read.kind==="ok")return read.state;if(read.kind==="none")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a loo\
-p: there is no ${place.folder}`,loopCommand(place,"init",'"GOAL"'));throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the loop: ${read.faults.
-join("; ")}`,"bring it back with git (git checkout -- .loop), or mend that field")}function loopCommand(place,verb,...rest){const words=(0,import_chunk_GEPPUING.
-quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"loop",verb,...place.root.option]);return[words,...rest].join(" ")}var status={name:"loop status",summary:"\
-where the loop stands",form:"[options]",words:{min:0,max:0},options:import_chunk_7YG4K7DK.common,examples:["loop status"],async run(context,input){const state=requireLoop(
-loopPlace(context.cwd,context.root(input)));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${state.goal}
-`,json:{state}}}};
 
 },
 "./status-markdown-NIIYRQQA.js": function (module, exports) {

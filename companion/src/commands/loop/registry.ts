@@ -2,7 +2,7 @@
 import type { Command } from '../command.ts';
 
 const loaders = {
-  status: async () => (await import('./status.ts')).status,
+  status: async () => (await import('./loop-status.ts')).status,
 } satisfies Record<string, () => Promise<Command>>;
 
 export const loopVerbs = Object.keys(loaders);
