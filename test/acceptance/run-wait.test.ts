@@ -43,6 +43,8 @@ test('wait --all gives 0 when all are done, 4 when one was canceled, 3 when one 
 test('of several jobs the results follow each other in a pipe, and stderr says whose they are; of one it is verbatim', async (t) => {
   const workspace = makeWorkspace(t);
   const bare = await launch(workspace, ['--', 'printf', 'no newline']);
+  // `--any` below is about the one that ended first.
+  assert.equal((await run(workspace, ['wait', bare.id])).code, 0);
   const silent = await launch(workspace, ['--', 'true']);
   const failed = await launch(workspace, ['--', 'false']);
   const all = await run(workspace, ['wait', '--all', bare.id, silent.id, failed.id]);
