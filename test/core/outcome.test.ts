@@ -39,6 +39,7 @@ const table: Record<EndReason, [run: string, staff: string, failedStaff: string]
   watch_failed: ['failed watch_failed', 'failed watch_failed', 'failed watch_failed'],
   watch_error: ['failed watch_error', 'failed watch_error', 'failed watch_error'],
   due: ['done', 'done', 'done'],
+  judged: ['done', 'done', 'done'],
   host_restarted: ['crashed host_restarted', 'crashed host_restarted', 'crashed host_restarted'],
 };
 const reasons = Object.keys(table) as EndReason[];
@@ -127,4 +128,13 @@ test('a limit is named in its message, and a failed start in the words of the sy
   assert.equal(judgeEnd({ ...ofRun, reason: 'hard_timeout' }).error?.message, 'the hard limit of 24h was reached');
   const message = judgeEnd({ ...ofRun, reason: 'spawn_failed', detail: 'spawn E2BIG' }).error?.message;
   assert.equal(message, 'the program could not be started: spawn E2BIG');
+});
+
+test('a gate or a loop ends as it judged itself, and survivors count more', () => {
+  const ownError = { code: 'nogo' as const, message: 'E2 failed' };
+  for (const kind of ['gate', 'loop'] as const) {
+    assert.equal(verdict({ ...ofRun, kind, reason: 'judged', ownError }), 'failed nogo');
+    assert.equal(verdict({ ...ofRun, kind, reason: 'judged', ownError: null }), 'done');
+    assert.equal(verdict({ ...ofRun, kind, reason: 'judged', ownError, survivors: [4] }), 'failed survivors');
+  }
 });

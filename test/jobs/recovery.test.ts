@@ -23,6 +23,7 @@ function goingOn(t: TestContext, state: JobState, spec: Partial<Spec> = staffCha
     state,
     results: [],
     ownLog: null,
+    ownText: null,
     staff: undefined,
     tree,
     cancel: undefined,

@@ -35,6 +35,8 @@ export type EventType =
   | 'handback'
   /** So much was handed back that some of it is not told. */
   | 'handback_many'
+  /** A loop, or a gate, does its next thing. */
+  | 'step'
   /** How an agent is doing, when that changed. */
   | 'liveness';
 

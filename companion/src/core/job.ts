@@ -1,5 +1,5 @@
 // The words of a job: kinds, states, identities and the records that stand on disk (field names as on disk).
-// Types only. Lifecycle ("is it over?") and outcome ("did it work?") are two types; `state` is what is published.
+// Hardly more than types. Lifecycle ("is it over?") and outcome ("did it work?") are two types; `state` is what is published.
 import type { AttentionKind, Checkpoint, Health } from './health-words.ts';
 import type { HandbackNote, HandbackPart, LivenessNote, QueueNote } from './idle.ts';
 import type { GatePart, GateReport, LoopNote, LoopPart } from './loop.ts';
@@ -16,6 +16,11 @@ export type * from './waiting.ts';
 
 export const kinds = ['staff', 'run', 'watch', 'timer', 'gate', 'loop'] as const;
 export type Kind = (typeof kinds)[number];
+
+/** Kinds whose work is done by the worker itself: no shim, no child; another worker goes on where one was killed. */
+export function isWorkerOnly({ kind }: { kind: Kind }): boolean {
+  return kind === 'watch' || kind === 'gate' || kind === 'loop';
+}
 
 export type Lifecycle = 'queued' | 'starting' | 'running' | 'stopping' | 'ended';
 

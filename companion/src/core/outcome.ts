@@ -21,7 +21,9 @@ export type EndReason =
   | 'met'
   | 'watch_failed'
   | 'watch_error'
-  | 'due';
+  | 'due'
+  /** A gate or a loop came to its own end (`ownError`). */
+  | 'judged';
 
 const reasons: readonly EndReason[] = [
   'exited',
@@ -54,6 +56,8 @@ export interface EndFacts {
   successExit: number;
   /** For staff: what the stream says. Null error is success. */
   staffError?: JobError | null;
+  /** Of a gate or a loop that came to its end: null is success. */
+  ownError?: JobError | null;
   kind: Kind;
   /** `--success-file`s that are neither new nor changed, each with its reason. */
   missingFiles?: readonly string[];
@@ -78,6 +82,8 @@ export function judgeEnd(facts: EndFacts): Verdict {
     case 'met':
     case 'due':
       return { outcome: 'done', error: null };
+    case 'judged':
+      return facts.ownError ? { outcome: 'failed', error: facts.ownError } : { outcome: 'done', error: null };
     case 'watch_failed':
       return failed('failed', 'watch_failed', facts.detail ?? 'the condition cannot hold any more');
     case 'watch_error':

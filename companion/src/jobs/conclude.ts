@@ -63,6 +63,7 @@ function publish(
         staff,
         results,
         ownLog: ending.ownLog ?? null,
+        ownText: ending.own?.text ?? null,
         tree: ending.tree,
         cancel,
         isPlain: backendOf(spec)?.answerFrom === 'stdout',

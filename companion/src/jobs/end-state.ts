@@ -3,8 +3,11 @@ import type { Reading } from '../backends/backend.ts';
 import { formatDuration } from '../core/duration.ts';
 import type {
   ExitRecord,
+  GateReport,
   HandbackNote,
+  JobError,
   JobState,
+  LoopNote,
   OutputNote,
   ResultNote,
   Spec,
@@ -44,7 +47,18 @@ export interface JobEnding {
   handback?: HandbackNote;
   /** Of a watch: what was seen at its end; the stored state may be older (a full disk). */
   watch?: WatchNote;
+  /** Of a gate or a loop that came to its own end. */
+  own?: OwnEnd;
   detail?: string;
+}
+
+/** What a gate or a loop found, and its words for people. */
+export interface OwnEnd {
+  error: JobError | null;
+  gate?: GateReport | null;
+  loop?: LoopNote | null;
+  /** The deliverable of a success; a part of the report of anything else. */
+  text: string;
 }
 
 /** What the status command of a launcher said. */
@@ -84,6 +98,7 @@ export function makeEndState(job: { paths: JobPaths; spec: Spec }, before: JobSt
     signal,
     successExit: spec.run?.success_exit ?? 0,
     staffError: staff?.error ?? null,
+    ownError: ending.own?.error ?? null,
     kind: spec.kind,
     missingFiles: spec.run ? missingFiles(spec.run, results) : [],
     survivors: ending.tree.survivors.map((one) => one.pid),
@@ -114,6 +129,8 @@ export function makeEndState(job: { paths: JobPaths; spec: Spec }, before: JobSt
     output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
     usage: staff ? staff.usage : before.usage,
     ...(ending.watch ? { watch: ending.watch } : {}),
+    ...(ending.own?.gate === undefined ? {} : { gate: ending.own.gate }),
+    ...(ending.own?.loop === undefined ? {} : { loop: ending.own.loop }),
     ...(ending.handback ? { handback: ending.handback } : {}),
     ...taskFields(spec, ending),
     ...(staff?.usage_total ? { usage_total: staff.usage_total } : {}),

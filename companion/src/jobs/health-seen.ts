@@ -1,7 +1,7 @@
 // The judgement beside the state, as a reader sees it now. `monitor_attention` is the readers' own word: it says that whoever should look
 // after the job does not, so a worker can never write it, and one that stands in state.json is not believed.
 import { formatDuration } from '../core/duration.ts';
-import type { AttentionKind, Health, Identity } from '../core/job.ts';
+import { type AttentionKind, type Health, type Identity, isWorkerOnly } from '../core/job.ts';
 import { checkpointGraceMs, leaseStaleMs, limits, progressingMs } from '../core/limits.ts';
 import { instantOf } from '../core/recorded-time.ts';
 import { defaultEngine, findEngine } from '../engines/registry.ts';
@@ -76,6 +76,8 @@ function goneWords(view: View, condition: 'unclaimed' | 'orphaned'): string {
     return 'the worker that waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one';
   if (spec?.kind === 'watch')
     return 'the worker is gone and nobody looks at the condition; the next wait starts a new one';
+  if (spec && isWorkerOnly(spec))
+    return 'the worker is gone and nobody goes on with it; the next wait starts a new one';
   if (condition === 'orphaned')
     return 'the worker is gone; the command runs on under its shim, and the next wait attaches a new worker';
   return `the worker died before it started the command (${launch?.generation ?? 1} tried); the next wait starts a new one; see ${paths.workerLog}`;
@@ -97,7 +99,12 @@ function stoppedMember(view: View): { cause: MonitorCause; reason: string } | un
       cause: stopped.cause,
       reason: `the shim is stopped (SIGSTOP?), the end of its command is not seen; ${goesOn}`,
     };
-  const rest = view.spec?.kind === 'watch' ? 'nobody looks at the condition' : 'the command itself may run on';
+  const rest =
+    view.spec?.kind === 'watch'
+      ? 'nobody looks at the condition'
+      : view.spec && isWorkerOnly(view.spec)
+        ? 'nothing of it goes on'
+        : 'the command itself may run on';
   return { cause: stopped.cause, reason: `the worker is stopped (SIGSTOP?), ${rest}; ${goesOn}` };
 }
 

@@ -25,6 +25,8 @@ export interface Deliverable {
   staff: StaffEnd | undefined;
   results: ResultNote[];
   ownLog: OwnLog | null;
+  /** Of a gate or a loop. */
+  ownText: string | null;
   tree: TerminateReport;
   cancel: CancelRequest | undefined;
   /** The answer is stdout, byte for byte. */
@@ -36,6 +38,7 @@ export function makeDeliverable(parts: Deliverable): string | Uint8Array {
   if (state.state !== 'done') return makeReport(parts);
   if (spec.timer) return spec.timer.message;
   if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}\n`;
+  if (parts.ownText !== null) return parts.ownText;
   if (isPlain) return readRange(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? '';
   if (staff && staff.answer !== null) return staff.answer;
   const output = readLogTail(paths.output);
@@ -49,6 +52,7 @@ function makeReport(parts: Deliverable): string {
     `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ''}`,
     reasonText(parts),
     facts(parts).join('\n'),
+    parts.ownText?.trimEnd() ?? '',
     progress(parts),
     workspace(parts),
     ...logSections(parts),

@@ -1,5 +1,6 @@
 // Publishing the end of a job that nobody supervises any more: what is left of its tree is ended, and the files say how it ended.
 import { errnoOf, FaultError } from '../core/errors.ts';
+import { isWorkerOnly } from '../core/job.ts';
 import { drainMs, killSettleMs, orphanGraceMs } from '../core/limits.ts';
 import { type EndReason, parseReason } from '../core/outcome.ts';
 import { findCgroup, removeCgroup } from '../platform/cgroup.ts';
@@ -46,6 +47,7 @@ async function settleFull(view: View, act: () => Promise<void>, isStrict: boolea
 
 /** What a watch saw last; of a command, why its shim ended before its child began. */
 function detailOf({ spec, state }: View): string {
+  if (spec && isWorkerOnly(spec) && spec.kind !== 'watch') return 'its bound passed while nobody looked after it';
   if (spec?.kind !== 'watch') return 'the shell that was to start it ended before';
   return state.watch?.evidence ?? 'nobody looked';
 }
@@ -85,12 +87,13 @@ const nothing = { step: 'none' as const, ended: [], survivors: [] };
 
 /** What was written before the first signal comes first; then what is on disk; a request alone counts when nothing else is known. */
 function settledReason(view: View, condition: Condition): EndReason {
-  const told = view.spec?.watch ? undefined : parseReason(view.reason);
+  const isOwn = view.spec !== null && isWorkerOnly(view.spec);
+  const told = isOwn ? undefined : parseReason(view.reason);
   if (told) return told;
   if (condition === 'over') return 'exited';
   if (view.cancel) return 'canceled';
   if (condition === 'never_started' || condition === 'host_restarted') return condition;
-  if (view.spec?.watch) return 'hard_timeout';
+  if (isOwn) return 'hard_timeout';
   // The child writes its mark just before the program begins.
   if (view.child === null) return 'spawn_failed';
   return 'worker_lost';

@@ -3,7 +3,7 @@
 
 import { FaultError } from '../core/errors.ts';
 import type { ExitRecord, Identity, JobState, LaunchRecord, Spec, TimerPart, Turn, WorkerRecord } from '../core/job.ts';
-import { outcomes } from '../core/job.ts';
+import { isWorkerOnly, outcomes } from '../core/job.ts';
 import { leaseStaleMs, startLimitMs, unseenGraceMs } from '../core/limits.ts';
 import { defaultEngine, findEngine } from '../engines/registry.ts';
 import { nowMs } from '../platform/clock.ts';
@@ -155,7 +155,7 @@ export function conditionOf(view: View): Condition {
   if (!view.spec) return 'damaged';
   if (worker === 'unknown') return isLongOver(view) ? 'lost' : 'unseen';
   if (isQueued(view)) return view.launch || view.worker ? 'unclaimed' : startingOf(view, view.spec);
-  if (view.spec.kind === 'watch') return conditionOfWatch(view, view.spec);
+  if (isWorkerOnly(view.spec)) return conditionOfWatch(view, view.spec);
   // What the shim wrote before the restart is known; only without it the restart is the end.
   if (view.isOtherBoot) return view.exit ? 'over' : 'host_restarted';
   if (view.isClaimed) {
@@ -185,7 +185,7 @@ function conditionOfTimer(view: View, timer: TimerPart): Condition {
 /** Past its instant a living worker of a timer gets this long. */
 export const timerPatienceMs = 2000;
 
-/** Whatever became of its worker, and of the machine: another one goes on from the cursor, until the bound. */
+/** A watch, a gate, a loop. Whatever became of its worker, and of the machine: another one goes on from the cursor, until the bound. */
 function conditionOfWatch(view: View, spec: Spec): Condition {
   if (isPastBound(spec, view.turn)) return 'lost';
   if (view.launch || view.worker) return 'unclaimed';

@@ -39,6 +39,9 @@ export function readSpec(paths: JobPaths): Read<Spec> {
     if (value.kind === 'run' && (!isObject(value.run) || !isWords(value.run.argv))) return 'no command';
     if (value.kind === 'watch' && (!isObject(value.watch) || typeof value.watch.condition !== 'string'))
       return 'no condition';
+    for (const kind of ['gate', 'loop'] as const)
+      if (value.kind === kind && (!isObject(value[kind]) || typeof value[kind].folder !== 'string'))
+        return `no folder of the ${kind}`;
     if (value.kind === 'timer') return timerFault(value.timer);
     if (value.kind === 'staff' && (!isObject(value.staff) || typeof value.staff.prompt !== 'string')) return 'no task';
     return undefined;
