@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "2018977c2c0c4b2d";
+const buildId = "ee221bb3c830b500";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -140,9 +140,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-AOSI7FS3.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-S6TOYC35.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-NXD7HWIG.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-O7WF6QVR.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-BATJ23UE.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -168,22 +168,22 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function usualText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./cancel-CKMFRAAJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_UDBESXHX=load("./chunk-UDBESXHX.js");var import_chunk_C3Q453WQ=load(
-"./chunk-C3Q453WQ.js");var import_chunk_O4YDRVSJ=load("./chunk-O4YDRVSJ.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_3WD6W7R2=load(
-"./chunk-3WD6W7R2.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_GPW74J5K=load("./chunk-GPW74J5K.js");var import_chunk_YMO37ZVD=load("./chunk-YMO37ZVD.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load(
-"./chunk-AT6XLLV6.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load(
+"./cancel-FAAXZYSO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_JEBVECJV=load("./chunk-JEBVECJV.js");var import_chunk_C3Q453WQ=load(
+"./chunk-C3Q453WQ.js");var import_chunk_AGBZUYXI=load("./chunk-AGBZUYXI.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_5HW7JGJN=load(
+"./chunk-5HW7JGJN.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_HLME4ZBQ=load("./chunk-HLME4ZBQ.js");var import_chunk_2VCRT4DN=load("./chunk-2VCRT4DN.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
+"./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load(
 "./chunk-3BHDXNO3.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
 "./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
 "./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load(
+"./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load(
 "./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
 "./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_6PFAPK5K=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load(
 "./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -195,7 +195,7 @@ end a job and its whole process tree",form:"ID [--why TEXT]",words:{min:1,max:1}
 text",value:"NAME",help:"who asks (default: JOB_OWNER)"},...import_chunk_7YG4K7DK.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had end\
 ed otherwise, 2 asked for and not settled yet.",examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){
 const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const id=(0,import_chunk_447EROGN.requireWholeId)(root,input.words[0]);const reply=await(0,
-import_chunk_GPW74J5K.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null,why:input.text("why")??null});const{state,
+import_chunk_HLME4ZBQ.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null,why:input.text("why")??null});const{state,
 paths}=reply.view;const json={id,result:reply.result,state:state.state,error:state.error,result_path:paths.result};if(reply.result==="canceled"){const out=`${id}\
 : canceled
 report: ${paths.result}
@@ -203,12 +203,12 @@ report: ${paths.result}
 reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_OC3P7SNQ.isEnded)(state)){if(!(0,import_chunk_OC3P7SNQ.isEnded)(state))throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot cancel job ${id}: its command has ended; how its task stands was not asked yet`,import_chunk_CZB4Q33L.nextCommands.wait(id,root.option));
 const cause=state.error?` (${state.error.code}: ${state.error.message})`:"";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot cancel job ${id}: it \
-ended as ${state.state}${cause}`,import_chunk_CZB4Q33L.nextCommands.result(id,root.option))}const health=(0,import_chunk_O5WAK4KX.healthOf)(reply.view,(0,import_chunk_OC3P7SNQ.
+ended as ${state.state}${cause}`,import_chunk_CZB4Q33L.nextCommands.result(id,root.option))}const health=(0,import_chunk_HJHBIBBW.healthOf)(reply.view,(0,import_chunk_OC3P7SNQ.
 conditionOf)(reply.view));const worker=reply.view.launch?`; its worker is process ${reply.view.launch.worker.pid}`:"";const why=`${health.reason?`; ${health.reason}`:
 ""}${worker}`;const text=`${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
 ${import_chunk_CZB4Q33L.nextCommands.observe(id,root.option)}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.pending,json}:{code:import_chunk_6PFAPK5K.exitCodes.pending,out:text}}};function taskNotes(view){
-if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_UDBESXHX.runNotes)(view),...view.state.warnings.map(import_chunk_UDBESXHX.warningNote)]}function taskJson({
+if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_JEBVECJV.runNotes)(view),...view.state.warnings.map(import_chunk_JEBVECJV.warningNote)]}function taskJson({
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
 
 },
@@ -342,6 +342,109 @@ handback.dir),1e3)} first, or ${launch}`:`${what} belongs ${launch}`;return{next
 no conversation to go on in, and a restart gets the same task as before: ${where}`}}
 
 },
+"./chunk-2VCRT4DN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_FDR4B2RE=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_EBOOCFUF.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_HJHBIBBW.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_HJHBIBBW.
+livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_HJHBIBBW.
+watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
+{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
+evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
+var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
+1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
+throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
+monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
+view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||told.signal.aborted||
+told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
+told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
+pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
+0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
+const isArmed=(0,import_chunk_OC3P7SNQ.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_OLD5VJ7N.
+watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
+()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
+monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
+view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
+monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
+length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_OC3P7SNQ.
+isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_OC3P7SNQ.conditionOf)(
+view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_33P23ATF.
+sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
+1e3,untilDue(view)+import_chunk_OC3P7SNQ.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_R6BAS6U2.
+instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
+import_chunk_AKW5C6Q2.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
+(0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
+e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_FDR4B2RE.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
+wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
+ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){if(!this.isForHealth)return false;const known=this.
+known==="worker_stopped"||this.known==="shim_stopped"?this.known:void 0;return(0,import_chunk_HJHBIBBW.findStopped)(view)?.cause!==known}lookAtEvents(){this.scan.
+read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.
+seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){
+if(!this.isForHealth)return void 0;const seen=(0,import_chunk_HJHBIBBW.monitorAttention)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const isNew=seen!==void 0&&
+seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,
+at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"attention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){
+this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,
+import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(
+0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;
+let ended=0;await Promise.all(ids.map(async id=>{const watch=options.until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(
+id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};
+stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_OC3P7SNQ.isEnded)(view.state))
+ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.
+beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,
+import_chunk_SBGDAVSA.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,isGiven:false})}
+
+},
+"./chunk-2WOCCBJN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{Sampler:()=>Sampler,countDescendants:()=>countDescendants,cpuOf:()=>cpuOf,isBusy:()=>isBusy,measureTree:()=>measureTree,
+ownRows:()=>ownRows,stillnessOf:()=>stillnessOf});module.exports=stdin_exports;var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");function measureTree(tree){const own=ownRows(tree);return{cpu:cpuOf(own),descendants:own.filter(row=>row.pid!==tree.child&&!(0,import_chunk_33P23ATF.
+isDeadState)(row.state)).length}}function ownRows(tree){const rows=(0,import_chunk_PUQAGBXA.findRows)({...tree,reach:"all"},()=>true);tree.known=new Map(rows.map(
+row=>[row.pid,row.start]));const others=(0,import_chunk_PUQAGBXA.findProbes)(rows);for(const pid of(0,import_chunk_PUQAGBXA.withBelow)(rows,new Set(rows.filter(
+row=>isShimsOwn(row,tree)).map(row=>row.pid))))others.add(pid);return rows.filter(row=>!others.has(row.pid))}function cpuOf(rows){return import_chunk_33P23ATF.hasCpu?
+rows.map(cpuRowOf):null}function isShimsOwn(row,tree){return tree.child!==null&&tree.session!==null&&row.parent===tree.session&&row.pid!==tree.child}function cpuRowOf({
+pid,start,parent,cpu,waited}){return{pid,start,parent,ownMs:cpu*import_chunk_33P23ATF.tickMs,waitedMs:waited*import_chunk_33P23ATF.tickMs}}var emptyBooks={rows:new Map,
+owed:new Map};function cpuSince(before,now){const rows=new Map(now.map(row=>[row.pid,row]));const isThere=({pid,start})=>rows.get(pid)?.start===start;const fresh=new Map;
+for(const row of before.rows.values()){if(isThere(row))continue;const heir=heirOf(row);if(heir!==void 0)fresh.set(heir,(fresh.get(heir)??0)+row.ownMs+row.waitedMs)}
+let usedMs=0;const owed=new Map;for(const row of now){const earlier=before.rows.get(row.pid);const known=earlier?.start===row.start?earlier:void 0;usedMs+=Math.
+max(0,row.ownMs-(known?.ownMs??0));const came=Math.max(0,row.waitedMs-(known?.waitedMs??0));const[old,due]=[known?before.owed.get(row.pid)??0:0,fresh.get(row.pid)??
+0];usedMs+=Math.max(0,came-old-due);const left=Math.min(due,Math.max(0,old+due-came));if(left>0)owed.set(row.pid,left)}return{usedMs,books:{rows,owed}};function heirOf(row){
+const seen=new Set;for(let parent=before.rows.get(row.parent);parent;parent=before.rows.get(parent.parent)){if(isThere(parent))return parent.pid;if(seen.has(parent.
+pid))return void 0;seen.add(parent.pid)}return void 0}}var Sampler=class{options;books;sizes;results;log;lastMs;sum=nothing;pending;disarm=()=>void 0;isStopped=false;constructor(options){
+this.options=options;const{baseline}=options;this.books=baseline?emptyBooks:null;this.sizes=baseline?{stdout:0,stderr:0}:null;this.results=new Map(baseline?.results??
+[]);this.lastMs=options.fromMs;if(baseline)this.arm();else void this.sample().finally(()=>this.arm())}async take(){await this.pending;await this.sample();this.arm();
+const{sum:sum2}=this;this.sum=nothing;return sum2}stop(){this.isStopped=true;this.disarm()}arm(){this.disarm();if(this.isStopped)return;const{clock,everyMs}=this.
+options;this.disarm=clock.at(clock.monotonicMs()+everyMs,()=>{void this.sample().finally(()=>this.arm())})}sample(){this.pending??=this.lookOnce().catch(this.options.
+onError).finally(()=>{this.pending=void 0});return this.pending}async lookOnce(){const look=await this.options.look();if(this.isStopped)return;const now=this.options.
+clock.monotonicMs();const activity={spanMs:Math.max(0,now-this.lastMs),...this.cpuOf(look),...this.outputOf(look),hasLog:look.log!==void 0&&this.log!==void 0&&isOther(
+this.log,look.log),descendants:look.usage.descendants,changed:this.changedOf(look)};if(look.log!==void 0)this.log=look.log;this.lastMs=now;this.sum=add(this.sum,
+activity);this.options.onSample?.(activity,now)}cpuOf({usage}){if(usage.cpu===null)return{cpuMs:null};const isFirst=this.books===null;const{usedMs,books}=cpuSince(
+this.books??emptyBooks,usage.cpu);this.books=books;return{cpuMs:isFirst?0:usedMs}}outputOf({stdout,stderr}){const before=this.sizes??{stdout,stderr};this.sizes=
+{stdout,stderr};return{hasOutput:stdout!==before.stdout||stderr!==before.stderr,outputBytes:Math.max(0,stdout-before.stdout)+Math.max(0,stderr-before.stderr)}}changedOf({
+results}){const changed=[];for(const[path,facts]of results){const before=this.results.get(path);this.results.set(path,facts);if(before!==void 0&&isOther(before,
+facts))changed.push(path)}return changed}};var nothing={spanMs:0,cpuMs:0,hasOutput:false,outputBytes:0,hasLog:false,descendants:0,changed:[]};function add(one,two){
+return{spanMs:one.spanMs+two.spanMs,cpuMs:one.cpuMs===null||two.cpuMs===null?null:one.cpuMs+two.cpuMs,hasOutput:one.hasOutput||two.hasOutput,outputBytes:one.outputBytes+
+two.outputBytes,hasLog:one.hasLog||two.hasLog,descendants:Math.max(one.descendants,two.descendants),changed:[...new Set([...one.changed,...two.changed])]}}function isOther(before,now){
+if(before===null||now===null)return before!==now;return before.size!==now.size||before.modified_ms!==now.modified_ms||before.inode!==now.inode}function stillnessOf(window){
+const spanMs=sum(window.map(one=>one.spanMs));const cpuMs=window.some(one=>one.cpuMs===null)?null:sum(window.map(one=>one.cpuMs??0));const hasOutput=window.some(
+one=>one.hasOutput);const hasLog=window.some(one=>one.hasLog);const descendants=Math.max(0,...window.map(one=>one.descendants));const output=hasOutput?`${(0,import_chunk_TFEMYLSK.
+formatSize)(sum(window.map(one=>one.outputBytes)))} of output`:"no output";const figures=[cpuWords(cpuMs,spanMs),output,...hasLog?["its log changed"]:[],countDescendants(
+descendants)].join(", ");const facts={descendants,words:figures};if(isBusy(cpuMs,spanMs)||hasOutput||hasLog)return{kind:"working",...facts};if(cpuMs===null)return{
+kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_EBOOCFUF.
+idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){if(cpuMs===null)return"\
+CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_SBRRC2LY.formatDuration)(cpuMs)} of CPU (${percent<
+10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}
+
+},
 "./chunk-33P23ATF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{bootId:()=>bootId,hasCpu:()=>hasCpu,identityOf:()=>identityOf,installBootId:()=>installBootId,installPs:()=>installPs,
 isDeadState:()=>isDeadState,isIdentity:()=>isIdentity,isStopped:()=>isStopped,isTakenOver:()=>isTakenOver,livenessOf:()=>livenessOf,ownIdentity:()=>ownIdentity,
@@ -404,24 +507,6 @@ let watcher;const stop=()=>{watcher?.close();watcher=void 0};try{watcher=(0,impo
 nge",onChange).on("error",()=>{stop();onLost()});return stop}
 
 },
-"./chunk-3WD6W7R2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");
-var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function renderBar(completed,total,width=10){const share=shareOf(
-completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
-100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
-if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
-note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_OC3P7SNQ.isEnded)(state))return none;if(spec?.timer)return{...none,
-note:dueIn(spec.timer.due_at)};const queue=(0,import_chunk_O5WAK4KX.queueSeen)(view);if(queue)return{...none,note:queue.place===null?"in the queue":`place ${queue.
-place}`};const watch=(0,import_chunk_O5WAK4KX.watchSeen)(view);if(watch)return{...none,note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_O5WAK4KX.
-checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,
-checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){const due=(0,import_chunk_R6BAS6U2.instantOf)(dueAt);if(due===
-null)return null;const left=due-(0,import_chunk_CL3BCQKO.nowMs)();return left<=0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<
-0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-((0,import_chunk_R6BAS6U2.instantOf)(at)??(0,import_chunk_CL3BCQKO.
-nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(
-Math.max(1e3,Math.ceil(ms/step)*step))}
-
-},
 "./chunk-447EROGN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findJob:()=>findJob,jobsFolder:()=>jobsFolder,listActive:()=>listActive,listJobs:()=>listJobs,noFolderFault:()=>noFolderFault,
 requireWholeId:()=>requireWholeId});module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_V5ZZ3YHA=load("./chunk-V\
@@ -444,6 +529,52 @@ d (the state of jobs lies per worktree), or name the folder with --state-dir DIR
 if(fault)return fault;return new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
 `${listCommand(root)}, or name another folder with --state-dir DIR`)}function listCommand(root){return`list them with: ${(0,import_chunk_GEPPUING.quoteWords)([...(0,
 import_chunk_PDZYO7X2.selfWords)(),"status",...root.option])}`}
+
+},
+"./chunk-4FD7MZHM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-SWWBMG7R.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
+ take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
+text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null}}function onStallOf(input){const text=input.text("on-stall");
+if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
+l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EBOOCFUF.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
+-stall of ${size} bytes: at most ${import_chunk_EBOOCFUF.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
+!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
+n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
+checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
+import_chunk_7M5FTEZX.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
+isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-KROS2CXK.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
+const collect=`collect: ${import_chunk_CZB4Q33L.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(launched),collect,
+...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,
+heartbeatMs:null,isJson:input.has("json"),owner:input.text("owner")??null,told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?
+"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}function specOf(root,id){const spec=(0,
+import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}function warningNotes(root,id){return warningsOf(
+root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))return void 0;const[
+{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GTNO2POA.js")),Promise.resolve().then(()=>load("./timer-facts-HUMBID\
+TY.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},line:`due:     ${dueWords(
+spec.timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load(
+"./queue-note-L6POJVLI.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
+root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id);const commands={wait:import_chunk_CZB4Q33L.nextCommands.waitOn(id,specOf(root,id),root.option),
+observe:import_chunk_CZB4Q33L.nextCommands.observe(id,root.option),cancel:import_chunk_CZB4Q33L.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
+id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
+facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
+next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
+`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
+
+`,notes}}
 
 },
 "./chunk-4MBICC2C.js": function (module, exports) {
@@ -495,37 +626,48 @@ max(0,...(inner.match(/`+/g)??[]).map(run=>run.length));const fence="`".repeat(l
 return text.charAt(0).toUpperCase()+text.slice(1)}
 
 },
-"./chunk-4WSNQXN4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_O4YDRVSJ=load("./chunk-O4YDRVSJ.js");var import_chunk_CLZY6WGD=load(
-"./chunk-CLZY6WGD.js");var import_chunk_QLIX2ZJA=load("./chunk-QLIX2ZJA.js");var import_chunk_53XFQYW6=load("./chunk-53XFQYW6.js");var import_chunk_7E4IPNGM=load(
-"./chunk-7E4IPNGM.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_B5JTDTFQ=load(
-"./chunk-B5JTDTFQ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_7E4IPNGM.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_QLIX2ZJA.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_OC3P7SNQ.isEnded)(state)?null:`${(0,import_chunk_QLIX2ZJA.healthWord)(
-seen.health)}${seen.reason?` (${seen.reason})`:""}`],["queue",(0,import_chunk_O4YDRVSJ.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,
-import_chunk_OC3P7SNQ.isEnded)(state)?null:(0,import_chunk_O4YDRVSJ.progressLine)(view)],["watch",(0,import_chunk_O4YDRVSJ.watchLine)(view)],["hand-back",(0,import_chunk_O4YDRVSJ.
-handbackLine)(view)],["notify",(0,import_chunk_CLZY6WGD.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.
-error.message)}`:null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_QLIX2ZJA.timeOf)(view)}${ended===
-null?"":`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_QLIX2ZJA.ownerOf)(view):null],["backend",agentOf(view)],
-["due",spec?.timer?(0,import_chunk_AT6XLLV6.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["w\
-hat",(0,import_chunk_53XFQYW6.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
-"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
-...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
-join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_OC3P7SNQ.isEnded)(state)?`${(0,import_chunk_B5JTDTFQ.
-oneLine)(identity)}: ${(0,import_chunk_B5JTDTFQ.taskWords)(state)}`:(0,import_chunk_B5JTDTFQ.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_OC3P7SNQ.
-isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
-/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_OC3P7SNQ.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
-return`${(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_5AMCSYZA.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
-const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
-odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
-import_chunk_LHVANLLD.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_OC3P7SNQ.isEnded)(
-state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_7E4IPNGM.progressOf)(
-view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
-plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
-status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
+"./chunk-4SDYYJKW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isAwaited:()=>isAwaited,lookAtWaiters:()=>lookAtWaiters,namesIn:()=>namesIn,sealOf:()=>sealOf});module.exports=stdin_exports;
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");
+var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
+var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");function sealOf(note){
+try{const key=(0,import_chunk_L7CMPXNA.readKey)();return key===void 0?null:(0,import_chunk_L7CMPXNA.macOfShort)({what:"waiter",note:JSON.parse(JSON.stringify(note))},
+key)}catch{return null}}function isSealed({seal,...note}){if(typeof seal!=="string")return false;const expected=sealOf(note);return expected!==null&&(0,import_chunk_L7CMPXNA.
+sameMac)(expected,seal)}var waiting=["wait","run","staffer","research","review","implement","ask","continue","restart","timer","loop"];function isWaitingCall(pid,kind){
+const words=(0,import_chunk_33P23ATF.readCommandLine)(pid)?.slice(1);if(words===void 0)return process.platform!=="linux";if(kind==="foreground")return words.includes(
+"watch")&&words.includes("--foreground");return words.some(word=>waiting.includes(word))||words.includes("watch")&&words.includes("--wait")}function readCall(pid,kind,id){
+const words=(0,import_chunk_33P23ATF.readCommandLine)(pid);if(words===void 0)return void 0;const at=words.findIndex((word,index)=>index>0&&isCompanion(word,pid));
+const said=words.slice(at+2);if(at<0||words[at+1]!==(kind==="foreground"?"watch":"wait"))return void 0;if(kind==="foreground"&&!said.includes("--foreground"))return void 0;
+const isNamed=said.some(word=>id.startsWith(word)&&word.length>=id.lastIndexOf("-"));if(!isNamed)return void 0;const owner=optionOf(said,"--owner")??(0,import_chunk_33P23ATF.
+readProcessVariable)(pid,"JOB_OWNER");return{timeoutMs:patienceOf(said,kind),until:optionOf(said,"--until")?.split(",")??[],owner:owner||null}}function patienceOf(words,kind){
+if(kind==="foreground")return Number.MAX_SAFE_INTEGER;const text=optionOf(words,"--timeout");try{return text===void 0?import_chunk_EBOOCFUF.limits.waitTimeout.default:
+(0,import_chunk_SBRRC2LY.parseDuration)(text,"--timeout",import_chunk_EBOOCFUF.limits.waitTimeout)}catch{return 0}}function optionOf(words,option){const at=words.
+indexOf(option);if(at>=0)return words[at+1];return words.find(word=>word.startsWith(`${option}=`))?.slice(option.length+1)}function isCompanion(word,pid){if(isOurName(
+word))return true;if(word.startsWith("-"))return false;try{const file=(0,import_chunk_S7M4UBSY.realPath)(import_node_path2.default.resolve((0,import_chunk_33P23ATF.
+readFolder)(pid)??"/",word));return isOurName(file)||file===(0,import_chunk_PDZYO7X2.companionFile)()}catch{return false}}function isOurName(file){return/^job-companion(?:\.c?js)?$/.
+test(import_node_path2.default.basename(file))}function lookAtWaiters(root,id){const folder=(0,import_chunk_SBGDAVSA.jobPaths)(root,id).waiters;const kind=(0,import_chunk_S7M4UBSY.
+factsOf)(folder)?.kind;if(kind!=="folder")return{waiters:[],cut:0,closed:kind===void 0?"ENOENT":"ENOTDIR"};const{names,cut}=namesIn(folder);const waiters=names.
+flatMap(name=>{const read=(0,import_chunk_PGEWSQPR.readJson)(import_node_path.default.join(folder,name));return read.kind==="ok"?waiterOf(read.value,id)??[]:[]});
+return{waiters,cut,closed:(0,import_chunk_S7M4UBSY.writeFault)(folder)??null}}function waiterOf(value,id){const{waiter,parent,owner,ids,mode,until,since,timeout_ms,
+ends_at,ends_mono_ms}=value;if(!(0,import_chunk_33P23ATF.isIdentity)(waiter)||!isTexts(ids)||!ids.includes(id)||(0,import_chunk_R6BAS6U2.instantOf)(since)===null)
+return void 0;const timeoutMs=typeof timeout_ms==="number"?timeout_ms:Number.MAX_SAFE_INTEGER;const endsAt=(0,import_chunk_R6BAS6U2.instantOf)(ends_at)??(timeoutMs<=
+import_chunk_EBOOCFUF.backstopMs?((0,import_chunk_R6BAS6U2.instantOf)(since)??0)+timeoutMs:null);const kind=value.kind==="foreground"?"foreground":"wait";const isTrusted=isSealed(
+value);const call=isTrusted?void 0:readCall(waiter.pid,kind,id);const isCall=isTrusted?isWaitingCall(waiter.pid,kind):call!==void 0;const written=typeof ends_mono_ms===
+"number"?ends_mono_ms-(0,import_chunk_CL3BCQKO.monotonicMs)():endsAt===null?null:endsAt-(0,import_chunk_CL3BCQKO.nowMs)();const leftMs=call?leastOf(written,call):
+written;const causes=isTexts(until)?until:[];const terms={kind,mode:mode==="any"?"any":"all",until:call?causes.filter(one=>call.until.includes(one)):causes,timeoutMs};
+return{...terms,identity:waiter,ids,owner:call?call.owner:typeof owner==="string"?owner:null,since,leftMs:leftMs===null?null:Math.max(0,leftMs),endsAt:endsAt===
+null?null:(0,import_chunk_CL3BCQKO.isoOf)(endsAt),fault:faultOf(waiter,isCall,leftMs),isOrphan:isAlone(waiter,parent)}}function isAlone(waiter,parent){if((0,import_chunk_33P23ATF.
+isIdentity)(parent)&&(0,import_chunk_33P23ATF.livenessOf)(parent)==="dead")return true;return(0,import_chunk_33P23ATF.livenessOf)(waiter)==="alive"&&(0,import_chunk_33P23ATF.
+isTakenOver)(waiter)}function leastOf(leftMs,{timeoutMs}){return leftMs===null||timeoutMs>import_chunk_EBOOCFUF.backstopMs?null:Math.min(leftMs,timeoutMs)}function faultOf(waiter,isCall,leftMs){
+const liveness=(0,import_chunk_33P23ATF.livenessOf)(waiter);if(liveness==="unknown")return"unseen";if(liveness==="dead")return"dead";if(!isCall)return"stranger";
+if((0,import_chunk_33P23ATF.isStopped)(waiter))return"stopped";return leftMs!==null&&leftMs<=0?"over":null}function isAwaited(root,id){const folder=(0,import_chunk_SBGDAVSA.
+jobPaths)(root,id).waiters;return(0,import_chunk_S7M4UBSY.listNames)(folder).some(name=>{const read=(0,import_chunk_PGEWSQPR.readJson)(import_node_path.default.
+join(folder,name));return read.kind==="ok"&&(0,import_chunk_33P23ATF.isIdentity)(read.value.waiter)&&(0,import_chunk_33P23ATF.livenessOf)(read.value.waiter)!=="\
+dead"})}function namesIn(folder){const names=(0,import_chunk_S7M4UBSY.listNames)(folder).filter(name=>/^\d+-\w+\.json$/.test(name));if(names.length<=import_chunk_EBOOCFUF.
+waiterFiles)return{names,cut:0};const own=names.flatMap(name=>{const facts=(0,import_chunk_S7M4UBSY.factsOf)(import_node_path.default.join(folder,name));return facts?.
+kind==="file"&&facts.uid===process.getuid?.()?[{name,at:facts.modifiedMs}]:[]});own.sort((a,b)=>b.at-a.at);const kept=own.slice(0,import_chunk_EBOOCFUF.waiterFiles).
+map(({name})=>name);return{names:kept,cut:names.length-kept.length}}function isTexts(value){return Array.isArray(value)&&value.every(one=>typeof one==="string")}
 
 },
 "./chunk-52W7456X.js": function (module, exports) {
@@ -593,16 +735,6 @@ if(error instanceof import_chunk_NVPF5LEY.FaultError)throw error;throw impossibl
 root===folder?entries.length+(rest?.count??0):1}
 
 },
-"./chunk-53XFQYW6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_3WD6W7R2=load("./chunk-3WD6W7R2.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");function whatOf(view){const{spec,
-state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
-view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
-spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
-""}function standing(view){if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=(0,import_chunk_3WD6W7R2.
-progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
-
-},
 "./chunk-5AMCSYZA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{damagedState:()=>damagedState,defaultEngine:()=>defaultEngine,earlyState:()=>earlyState,findEngine:()=>findEngine,hasQueue:()=>hasQueue,
 readTurn:()=>readTurn,writeTurn:()=>writeTurn});module.exports=stdin_exports;var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_33P23ATF=load(
@@ -627,18 +759,36 @@ d (pid ${pid})`);return identity},alive:import_chunk_33P23ATF.livenessOf,isStopp
 var engines=[local];function findEngine(id){return engines.find(engine=>engine.id===id)}var defaultEngine=local;
 
 },
-"./chunk-6PFAPK5K.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{exitCodeOf:()=>exitCodeOf,exitCodeOfAll:()=>exitCodeOfAll,exitCodes:()=>exitCodes});module.exports=stdin_exports;var exitCodes={
-done:0,fault:1,pending:2,unsuccessful:3,canceled:4};var codeOfState={queued:exitCodes.pending,starting:exitCodes.pending,running:exitCodes.pending,stopping:exitCodes.
-pending,done:exitCodes.done,failed:exitCodes.unsuccessful,timed_out:exitCodes.unsuccessful,crashed:exitCodes.unsuccessful,canceled:exitCodes.canceled};function exitCodeOf(state){
-return codeOfState[state]}function exitCodeOfAll(states){const codes=states.map(exitCodeOf);for(const code of[exitCodes.pending,exitCodes.unsuccessful,exitCodes.
-canceled]){if(codes.includes(code))return code}return exitCodes.done}
+"./chunk-5HW7JGJN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{progressCells:()=>progressCells});module.exports=stdin_exports;var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");
+var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function renderBar(completed,total,width=10){const share=shareOf(
+completed,total);if(share===null)return null;const filled=share>=1?width:Math.min(width-1,Math.max(share>0?1:0,Math.round(share*width)));const percent=share>=1?
+100:Math.min(99,Math.floor(share*100));return`[${"#".repeat(filled)}${"-".repeat(width-filled)}] ${String(percent).padStart(3)}%`}function shareOf(completed,total){
+if(completed===null||total===null||!(total>0)||!Number.isFinite(completed))return null;return Math.min(1,Math.max(0,completed/total))}var none={bar:null,eta:null,
+note:null};function progressCells(view,barWidth=10){const{spec,state}=view;if((0,import_chunk_OC3P7SNQ.isEnded)(state))return none;if(spec?.timer)return{...none,
+note:dueIn(spec.timer.due_at)};const queue=(0,import_chunk_HJHBIBBW.queueSeen)(view);if(queue)return{...none,note:queue.place===null?"in the queue":`place ${queue.
+place}`};const watch=(0,import_chunk_HJHBIBBW.watchSeen)(view);if(watch)return{...none,note:watch.word||watch.verdict};const checkpoint=(0,import_chunk_HJHBIBBW.
+checkpointOf)(state);if(!checkpoint)return none;const{completed,total,phase}=checkpoint;return{bar:renderBar(completed,total,barWidth),eta:etaOf(checkpoint.eta_seconds,
+checkpoint.at),note:phase===null?null:(0,import_chunk_LXK2ZILE.excerpt)(phase,40)}}function dueIn(dueAt){const due=(0,import_chunk_R6BAS6U2.instantOf)(dueAt);if(due===
+null)return null;const left=due-(0,import_chunk_CL3BCQKO.nowMs)();return left<=0?"due":`due in ${coarse(left)}`}function etaOf(seconds,at){if(seconds===null||seconds<
+0||seconds>10*365*86400)return null;const left=seconds*1e3-Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-((0,import_chunk_R6BAS6U2.instantOf)(at)??(0,import_chunk_CL3BCQKO.
+nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const step=ms>=2*864e5?36e5:ms>=6e5?6e4:1e3;return(0,import_chunk_SBRRC2LY.formatDuration)(
+Math.max(1e3,Math.ceil(ms/step)*step))}
 
 },
-"./chunk-7E4IPNGM.js": function (module, exports) {
+"./chunk-5KEVMXCX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_SBRRC2LY=load("./ch\
+unk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./\
+chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(timer.message),import_chunk_EBOOCFUF.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
+0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
+
+},
+"./chunk-5OIRZMTB.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_2RD7TEI5=load(
-"./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load(
-"./chunk-O5WAK4KX.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
+"./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load(
+"./chunk-HJHBIBBW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??
@@ -659,8 +809,8 @@ plainText)(bytes.toString("utf8")),import_chunk_EBOOCFUF.textTailBytes);return{.
 tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){const{state,spec}=view;const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(
 view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===
 void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,
-...(0,import_chunk_O5WAK4KX.healthOf)(view,condition),checkpoint:(0,import_chunk_O5WAK4KX.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_O5WAK4KX.
-watchSeen)(view),timer:(0,import_chunk_O5WAK4KX.timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(view),supervision:condition,rev:state.
+...(0,import_chunk_HJHBIBBW.healthOf)(view,condition),checkpoint:(0,import_chunk_HJHBIBBW.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_HJHBIBBW.
+watchSeen)(view),timer:(0,import_chunk_HJHBIBBW.timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(view),supervision:condition,rev:state.
 rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,
 import_chunk_R6BAS6U2.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,
 ...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,
@@ -675,9 +825,9 @@ view,condition,options.root,told);return bounded}function readPage({paths,state}
 more}=(0,import_chunk_DYMNB7GS.readEvents)(paths,after,eventsAtMost);return{events:events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400)),isMore:more,
 after}}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.
 plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,
-import_chunk_O5WAK4KX.queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};
-const{reason:_,...seen}=(0,import_chunk_O5WAK4KX.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_OC3P7SNQ.isEnded)(state)||!("word"in seen)?
-null:seen}}function handbackFacts(view){const handback=(0,import_chunk_O5WAK4KX.handbackSeen)(view);return handback===null?{}:{handback}}function goingOnFacts(view){
+import_chunk_HJHBIBBW.queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};
+const{reason:_,...seen}=(0,import_chunk_HJHBIBBW.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_OC3P7SNQ.isEnded)(state)||!("word"in seen)?
+null:seen}}function handbackFacts(view){const handback=(0,import_chunk_HJHBIBBW.handbackSeen)(view);return handback===null?{}:{handback}}function goingOnFacts(view){
 const on=(0,import_chunk_2RD7TEI5.goingOn)(view,[]);return on===null?{}:{going_on:on.words}}function filesOf({paths,state}){const files={result:paths.result,output:paths.
 output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_OC3P7SNQ.isEnded)(state))return files;return Object.fromEntries(Object.
 entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root,after){if(condition==="damaged")
@@ -686,6 +836,47 @@ nextCommands.waitOn(view.id,view.spec,root.option,after),cancel:import_chunk_CZB
 nextCommands.result(view.id,root.option)};if(view.state.state==="done")return{...next,...(0,import_chunk_2RD7TEI5.goingOn)(view,root.option)?.next};if((0,import_chunk_YL5I5TV6.
 isContinuable)(view.paths,view.state))next.continue=import_chunk_CZB4Q33L.nextCommands.continue(view.id,root.option);next.restart=import_chunk_CZB4Q33L.nextCommands.
 restart(view.id,root.option);return next}
+
+},
+"./chunk-6JE3TENL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_AGBZUYXI=load("./chunk-AGBZUYXI.js");var import_chunk_CLZY6WGD=load(
+"./chunk-CLZY6WGD.js");var import_chunk_EGSLOXGD=load("./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5OIRZMTB=load(
+"./chunk-5OIRZMTB.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_B5JTDTFQ=load(
+"./chunk-B5JTDTFQ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_5OIRZMTB.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_EGSLOXGD.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_OC3P7SNQ.isEnded)(state)?null:`${(0,import_chunk_EGSLOXGD.healthWord)(
+seen.health)}${seen.reason?` (${seen.reason})`:""}`],["queue",(0,import_chunk_AGBZUYXI.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,
+import_chunk_OC3P7SNQ.isEnded)(state)?null:(0,import_chunk_AGBZUYXI.progressLine)(view)],["watch",(0,import_chunk_AGBZUYXI.watchLine)(view)],["hand-back",(0,import_chunk_AGBZUYXI.
+handbackLine)(view)],["notify",(0,import_chunk_CLZY6WGD.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.
+error.message)}`:null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_EGSLOXGD.timeOf)(view)}${ended===
+null?"":`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_EGSLOXGD.ownerOf)(view):null],["backend",agentOf(view)],
+["due",spec?.timer?(0,import_chunk_5KEVMXCX.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["w\
+hat",(0,import_chunk_POHBIKUS.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
+"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
+...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
+join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_OC3P7SNQ.isEnded)(state)?`${(0,import_chunk_B5JTDTFQ.
+oneLine)(identity)}: ${(0,import_chunk_B5JTDTFQ.taskWords)(state)}`:(0,import_chunk_B5JTDTFQ.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_OC3P7SNQ.
+isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
+/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_OC3P7SNQ.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
+return`${(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_5AMCSYZA.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
+const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
+odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
+import_chunk_LHVANLLD.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_OC3P7SNQ.isEnded)(
+state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_5OIRZMTB.progressOf)(
+view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
+plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
+status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
+
+},
+"./chunk-6PFAPK5K.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{exitCodeOf:()=>exitCodeOf,exitCodeOfAll:()=>exitCodeOfAll,exitCodes:()=>exitCodes});module.exports=stdin_exports;var exitCodes={
+done:0,fault:1,pending:2,unsuccessful:3,canceled:4};var codeOfState={queued:exitCodes.pending,starting:exitCodes.pending,running:exitCodes.pending,stopping:exitCodes.
+pending,done:exitCodes.done,failed:exitCodes.unsuccessful,timed_out:exitCodes.unsuccessful,crashed:exitCodes.unsuccessful,canceled:exitCodes.canceled};function exitCodeOf(state){
+return codeOfState[state]}function exitCodeOfAll(states){const codes=states.map(exitCodeOf);for(const code of[exitCodes.pending,exitCodes.unsuccessful,exitCodes.
+canceled]){if(codes.includes(code))return code}return exitCodes.done}
 
 },
 "./chunk-7LUFXQWN.js": function (module, exports) {
@@ -814,12 +1005,59 @@ before,(0,import_chunk_MEZMZXHY.captureWorkspace)(spec.cwd,{exclude:[paths.root]
 import_chunk_E4Q33Z52.contextOf)(before):null}
 
 },
-"./chunk-AT6XLLV6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./ch\
-unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./\
-chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(timer.message),import_chunk_EBOOCFUF.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
-0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
+"./chunk-A764URPI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,countEnded:()=>countEnded,isChosen:()=>isChosen,listViews:()=>listViews,tryView:()=>tryView});module.
+exports=stdin_exports;var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_447EROGN.listActive)(
+root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
+root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_447EROGN.listJobs)(root)){if(left===0)break;if(isLive.has(
+id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
+filter(view=>isChosen(view.spec,options)).sort(byLife)}function countEnded(root,choice){const live=new Set((0,import_chunk_447EROGN.listActive)(root));return(0,
+import_chunk_447EROGN.listJobs)(root).filter(id=>!live.has(id)&&mayBeChosen(root,id,choice)).length}function mayBeChosen(root,id,choice){if(choice.owner===null&&
+choice.kinds===null)return true;const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.
+value,choice)}function isChosen(spec,{owner,kinds,isMine}){const isWanted=isMine&&spec!==null?isMine(spec):isOwnedBy(spec,owner);return isWanted&&(kinds===null||
+spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_OC3P7SNQ.isEnded)(a.state))-Number((0,import_chunk_OC3P7SNQ.isEnded)(
+b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_AKW5C6Q2.refresh,import_chunk_OC3P7SNQ.
+inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
+
+},
+"./chunk-AGBZUYXI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackLine:()=>handbackLine,progressLine:()=>progressLine,queueLine:()=>queueLine,watchLine:()=>watchLine});module.
+exports=stdin_exports;var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_HJHBIBBW=load(
+"./chunk-HJHBIBBW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function progressLine(view){const checkpoint=(0,import_chunk_HJHBIBBW.checkpointOf)(
+view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_5HW7JGJN.progressCells)(view);const count=completed===
+null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
+import_chunk_SBRRC2LY.formatAge)((0,import_chunk_R6BAS6U2.ageOf)(at,(0,import_chunk_CL3BCQKO.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
+ (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_HJHBIBBW.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
+evidence===""?"":`: ${seen.evidence}`}`}function queueLine(view){const seen=(0,import_chunk_HJHBIBBW.queueSeen)(view);return seen&&(0,import_chunk_T4JNAPAO.queueWords)(
+seen)}function handbackLine(view){const seen=(0,import_chunk_HJHBIBBW.handbackSeen)(view);if(!seen)return null;const{told,before}=seen;const none=`nothing${before>
+0?" new":""}${(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?"":" yet"}`;const count=told===0?none:filesOf(told);const newest=seen.newest===null?"":`, last told ${seen.
+newest}`;const notes=[...seen.frozen?["frozen"]:[],...told===0&&before>0?[`${filesOf(before)} ${before===1?"was":"were"} there before`]:[]];return`${count} in ${seen.
+dir}${newest}${notes.length===0?"":` (${notes.join("; ")})`}`}function filesOf(count){return`${count} ${count===1?"file":"files"}`}
+
+},
+"./chunk-AKW5C6Q2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
+module.exports=stdin_exports;var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
+ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-MV3KOBJI.js"))).startOwedNotice(
+view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_OC3P7SNQ.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
+root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_OC3P7SNQ.conditionOf)(view))}function mayOweNotice({spec,
+state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_OC3P7SNQ.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
+import_chunk_OC3P7SNQ.inspect)(root,id);const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
+return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-IDSSEIUP.js"));await settleJob(view,now2=>isSettleable(
+(0,import_chunk_OC3P7SNQ.conditionOf)(now2)),isStrict);const now=(0,import_chunk_OC3P7SNQ.inspect)(root,id);return nobodyComes.includes((0,import_chunk_OC3P7SNQ.
+conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
+()=>load("./may-act-MFBIJGQ2.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
+spec:null,damage,state:(0,import_chunk_5AMCSYZA.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
+damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_OC3P7SNQ.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
+resolve().then(()=>load("./attach-3YHEE34Q.js"));await attachWorker(view,isDue);return(0,import_chunk_OC3P7SNQ.inspect)(root,id)}function dropMarker(view){if(!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
+marker)}catch{}}function isHung(view){if((0,import_chunk_OC3P7SNQ.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
+leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_EBOOCFUF.leaseStaleMs}
 
 },
 "./chunk-B43A2IIN.js": function (module, exports) {
@@ -903,99 +1141,34 @@ replay)(spec,paths);return answer===null||answer.trim()===""?null:answer}functio
 bytes.toString("utf8")??"";return text.trim()===""?null:text}
 
 },
-"./chunk-C6GK5W5D.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_YHC5RSUW=load(
-"./chunk-YHC5RSUW.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_B5JTDTFQ=load(
-"./chunk-B5JTDTFQ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_YL5I5TV6=load(
-"./chunk-YL5I5TV6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){
-const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_EBOOCFUF.pathLookMs);if("trouble"in look)return nothing(
-`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,
-import_chunk_B5JTDTFQ.plainTail)((0,import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(
-spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.
-errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,import_chunk_B5JTDTFQ.oneLine)(path);if(tail2==="")return{text:`The l\
-og ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===null?"":` (${note})`}
-
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_CZB4Q33L.nextCommands.restart(spec.id,spec.
-state_option);if(state.watch?.watched_to_end)return`## Going on
-
-It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
-job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_YL5I5TV6.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_CZB4Q33L.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
-return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
-error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
-er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
-import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
-const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
-y it out: ${(0,import_chunk_CZB4Q33L.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
-plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_CZB4Q33L.nextCommand)(spec.state_option,
-"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
-ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
- be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
-done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
-`;if(parts.ownText!==null)return parts.ownText;if(isPlain)return(0,import_chunk_PGEWSQPR.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&
-staff.answer!==null)return staff.answer;const output=(0,import_chunk_LHVANLLD.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_LHVANLLD.
-readLogTail)(paths.error)}function makeReport(parts){const{spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.
-id}: ${state.state}${state.error?` (${state.error.code})`:""}`,reasonText(parts),facts(parts).join("\n"),parts.ownText?.trimEnd()??"",progress(parts),workspace(
-parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.filter(section=>section!=="").join("\n\n")}
-`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
-plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
-`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
-plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
-state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
-ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
-Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
-Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
-["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
-plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
-mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
-/\s+/g," "),import_chunk_EBOOCFUF.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
-null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_UNGYPAP3.formatDuration)(
-state.duration_ms)],["Hard limit",(0,import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],...(0,import_chunk_B5JTDTFQ.runFacts)(parts),["Conversation",state.
-conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:wholeOutput(paths)],["What was told",
-spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function wholeOutput({output,error}){const there=[
-output,error].filter(import_chunk_S7M4UBSY.exists);return there.length===0?null:there.join(" and ")}function seenLast({evidence,polls,troubles,trouble}){const failed=troubles>
-0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,import_chunk_LXK2ZILE.plainText)(evidence)} (${polls}\
- attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.tools.slice(-5)){lines.push(`- ${call.
-name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_EBOOCFUF.excerptBytes)} [${call.status}\
-]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.tail)(text,import_chunk_EBOOCFUF.
-textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({spec,staff}){if(!staff?.
-changes)return"";const lines=["## Workspace","",(0,import_chunk_4QW7YFRX.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",`It worked in a worktr\
-ee of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_52W7456X.takeOverCommands)(spec.worktree,staff.changes))
-lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";return`## Decided \
-at launch for a stall
-
-${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_B5JTDTFQ.logSection)(
-"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_B5JTDTFQ.
-logSection)("Last output",paths.output)],(0,import_chunk_B5JTDTFQ.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_R6BAS6U2.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_5AMCSYZA.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_DYMNB7GS.openJournal)(paths,spec);if((0,import_chunk_OC3P7SNQ.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_YHC5RSUW.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
-end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
- no space left in ${paths.folder}`};state.seq=journal.seq;withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){
-const{paths,spec}=job;const cancel=(0,import_chunk_R6BAS6U2.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable(
-{spec,paths,state,staff,results,ownLog:ending.ownLog??null,ownText:ending.own?.text??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_TV6M3BVC.backendOf)(spec)?.
-answerFrom==="stdout"})));const isTold=(0,import_chunk_DYMNB7GS.readEvents)(paths,journal.seq-1,1).events[0]?.type==="ended";const record=()=>{const made=(0,import_chunk_4QW7YFRX.
-terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results});(0,import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,made,{sync:false})};state.seq=isTold?journal.
-seq:journal.seq+1;record();if(!isTold){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.state,exit_code,error,reconciled})}if(state.seq!==
-journal.seq){state.seq=journal.seq;record()}finish(paths,state);if((0,import_chunk_4QW7YFRX.isTidy)(spec,state))for(const file of[paths.output,paths.snapshot])(0,
-import_chunk_PGEWSQPR.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.answer!==null)
-return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_R6BAS6U2.writeState)(paths,state);(0,import_chunk_PGEWSQPR.removeFile)(paths.marker);const passing=[paths.reserve,
-paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(isTorn);for(const file of[...passing,...torn.
-map(name=>`${paths.folder}/${name}`)])(0,import_chunk_PGEWSQPR.removeFile)(file)}function isTorn(fileName){const writer=/^\..*\.(\d+)\.\d+\.tmp$/.exec(fileName)?.[1];
-return writer!==void 0&&(Number(writer)===process.pid||(0,import_chunk_33P23ATF.identityOf)(Number(writer))===void 0)}function finishStored(job){const stored=(0,
-import_chunk_R6BAS6U2.readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
-try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_PGEWSQPR.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
-QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
+"./chunk-CAQTYVED.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
+neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_AKW5C6Q2=load(
+"./chunk-AKW5C6Q2.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_L7CMPXNA=load(
+"./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_GAHUBHR4.isWriter)(staff.profile))return[];const place=placeOf(cwd);
+const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_GAHUBHR4.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
+find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
+nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_CZB4Q33L.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
+"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
+try{const folder=(0,import_chunk_SBGDAVSA.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
+kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
+factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
+20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
+a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_R6BAS6U2.
+readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_447EROGN.
+listActive)(root))await unlessGone(()=>(0,import_chunk_AKW5C6Q2.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_L7CMPXNA.readKey)();
+const found=[];for(const id of(0,import_chunk_447EROGN.listActive)(root)){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,
+id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_L7CMPXNA.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
+value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_OC3P7SNQ.conditionOf)((0,import_chunk_OC3P7SNQ.inspect)(root,id))}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_AKW5C6Q2.
+isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
+import_chunk_G4YWOPCR.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
+folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
+a,b)||isBelow(b,a))}
 
 },
 "./chunk-CL3BCQKO.js": function (module, exports) {
@@ -1016,67 +1189,6 @@ events}=(0,import_chunk_DYMNB7GS.readEvents)(paths,Math.max(0,state.seq-eventsBa
 hasFailed(newest)?wordsOf(newest):null}function hasFailed({how,code}){return how!=="exited"||code!==0}function wordsOf({key,how,code,output}){const what=how==="\
 exited"?`code ${String(code)}`:String(how);const said=typeof output==="string"&&output.trim()!==""?`, ${output}`:"";return`failed (${(0,import_chunk_LXK2ZILE.excerpt)(
 (0,import_chunk_LXK2ZILE.plainText)(`${String(key)}: ${what}${said}`).replace(/\s+/g," ").trim(),300)})`}
-
-},
-"./chunk-CQE3H7SR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{limitWarnings:()=>limitWarnings,makeRunPart:()=>makeRunPart,requireProgram:()=>requireProgram,runOptions:()=>runOptions});
-module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var runOptions={timeout:{kind:"\
-duration",value:"D",range:import_chunk_EBOOCFUF.limits.runTimeout,help:"hard limit, counted from launch, with --max-live from its turn (default 24h, at most 30d\
-)"},deadline:{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.runTimeout,help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.
-limits.runKillGrace,help:"time between TERM and KILL (default 30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"\
-give the one word after -- to /bin/sh -c"},pipefail:{kind:"flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"\
-N",range:{default:0,min:0,max:255},help:"the exit code that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this fi\
-le is new or changed at the end; may be repeated"},result:{kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"tex\
-t",value:"PATH",help:"the command's own log; its last 50 lines are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.expect,
-help:"expected duration; later asks for attention"},"checkpoint-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); a hang is \
-told after about two, so for a night take 10m to 30m or auto; auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%"},"sample-eve\
-ry":{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.sample,help:"look at its CPU, output and result paths this often (default 60s, at most the int\
-erval above)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object: completed, total, phase, status, eta_seco\
-nds, message (all optional, no other names)"},"probe-timeout":{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.probe,help:"bound of one probe (defa\
-ult 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{
-kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.optInLimit,help:"end it when nothing happened for that long: no output, no CPU, no change of a resu\
-lt path"},...import_chunk_7YG4K7DK.onStallOption,"status-cmd":{kind:"text",value:"LINE",help:"for a launcher that detaches: shell line that prints {identity, st\
-atus, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",
-range:import_chunk_EBOOCFUF.limits.maxOutput,help:"cap of each output file on disk (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that\
- the command left behind"},...import_chunk_7YG4K7DK.launchOptions};async function programOf(input,cwd){const words=input.rest??[];checkFirst(words);if(input.has(
-"shell")){if(words.length!==1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as one \
-word after --`);return shellOf(words[0],input.has("pipefail"))}const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function checkFirst(words){
-const[first=""]=words;if(!first.startsWith("--"))return;const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)(runOptions,words);throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(first)} as a program: options go before --`,misplaced&&misplaced.program.length>0?(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.
-selfWords)(),"run",...misplaced.options,"--",...misplaced.program]):(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"run","--help"]))}
-function requireProgram(name,cwd){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?
-`no executable file of that name (looked from ${cwd})`:`it is not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{
-argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave \
---pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":");const found=folders.filter(folder=>folder.
-startsWith("/")).map(folder=>(0,import_chunk_RWPWOFIF.findProgram)(`${folder}/bash`,"/"));return found.find(file=>file!==void 0)}async function hasOption(program){
-const{runTool}=await Promise.resolve().then(()=>load("./tool-TEUASHXG.js"));const args=["-o","pipefail","-c",":"];const environment=(0,import_chunk_IYTRN2OE.toolEnvironment)();
-const timeoutMs=import_chunk_EBOOCFUF.limits.probe.default;const answer=await runTool({program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_EBOOCFUF.probeBytes});
-return answer.code===0}async function makeRunPart(input,cwd){checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text(
-"log")];const part={success_exit:input.count("success-exit")??0,keep_children:input.has("keep-children")||input.has("status-cmd"),...(0,import_chunk_R34HTX3O.pathsBefore)(
-{results:input.texts("result"),successFiles:input.texts("success-file")},cwd),log:log===void 0?null:(0,import_chunk_R34HTX3O.requireLogPath)(log,cwd),expect_ms:input.
-duration("expect")??null,...checkpoints,sample_ms:Math.min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(
-input,"probe"),probe_ms:input.durationOrDefault("probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await programOf(input,
-cwd),...part}}function limitWarnings({expect_ms},deadlineMs){if(typeof expect_ms!=="number"||expect_ms<deadlineMs)return[];const message=`--expect ${(0,import_chunk_UNGYPAP3.
-formatDuration)(expect_ms)} is not below the hard limit of ${(0,import_chunk_UNGYPAP3.formatDuration)(deadlineMs)}: the job is ended before it can be called lat\
-e`;return[{code:"expect_beyond_limit",message}]}function checkpointsOf(text){const{checkpoint,checkpointAuto}=import_chunk_EBOOCFUF.limits;if(text===void 0)return{
-checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);if(!auto)return{checkpoint_ms:(0,import_chunk_UNGYPAP3.parseDuration)(text,"--checkp\
-oint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:(0,import_chunk_UNGYPAP3.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);
-const short=Math.ceil(long/import_chunk_EBOOCFUF.autoShare);return{checkpoint_ms:short*import_chunk_EBOOCFUF.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){
-const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd","identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&
-!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"\
-it is an option of that shell",identity:"only that command can name the task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"\
-there is no probe to be bounded"};function lineOf(input,name){const line=input.text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`,help());requireSize(name,line,import_chunk_EBOOCFUF.shellLineBytes);return line}function identityOf(input){
-const text=input.text("identity");if(text===void 0)return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take -\
--identity ${JSON.stringify(text)}: allowed is one line that names one task`,help());requireSize("identity",text,import_chunk_EBOOCFUF.identityBytes);return text}
-function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- --${name} of ${size} bytes: at most ${limit} are allowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),
-"run","--help"])}
 
 },
 "./chunk-CTSRVJRC.js": function (module, exports) {
@@ -1149,72 +1261,35 @@ start&&!(0,import_chunk_33P23ATF.isDeadState)(row.state)}function signal(member,
 return false}}
 
 },
-"./chunk-DTJVWDE7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_UDBESXHX=load("./chunk-UDBESXHX.js");var import_chunk_4WSNQXN4=load(
-"./chunk-4WSNQXN4.js");var import_chunk_3WD6W7R2=load("./chunk-3WD6W7R2.js");var import_chunk_G3HUXVHN=load("./chunk-G3HUXVHN.js");var import_chunk_YMO37ZVD=load(
-"./chunk-YMO37ZVD.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_7E4IPNGM=load("./chunk-7E4IPNGM.js");var import_chunk_UC6ORW33=load(
-"./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
-const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_R6BAS6U2.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_O5WAK4KX.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_3WD6W7R2.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_UNGYPAP3.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
-some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_CZB4Q33L.nextCommands.wait(first,root.option);const words=["\
-wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
-["--until","terminal"]:import_chunk_CZB4Q33L.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
-words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_UNGYPAP3.
-formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_CZB4Q33L.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_SBGDAVSA.
-jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_R6BAS6U2.readSpec)(paths);return spec.kind===
-"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_4WSNQXN4.pageOf)(view,root):`${JSON.stringify(
-withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_7E4IPNGM.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_UC6ORW33.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_OC3P7SNQ.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
-wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
-wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
-out:`${pictureText(context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_UDBESXHX.noticeNotes)(view)]}}function whyLines(event,view){
-if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
-message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
-name,bytes,changed},view){const dir=(0,import_chunk_O5WAK4KX.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4MBICC2C.isHandback)(
-name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4MBICC2C.answerName)(name);return[`${changed===true?"chang\
-ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
-value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
-function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const isOver=options.
-mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
-woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
-filter(view=>(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
-exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
-const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_OC3P7SNQ.
-isEnded)(view.state))(0,import_chunk_UC6ORW33.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_7E4IPNGM.observation)(view,{afterSeq:null,root,waited:{
-wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_OC3P7SNQ.isEnded)(
-view.state)?{wake:"terminal",...(0,import_chunk_UDBESXHX.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
-filter(view=>!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
-return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_OC3P7SNQ.
-isEnded)(view.state)?(0,import_chunk_UDBESXHX.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
-out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
-
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_R6BAS6U2.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_UDBESXHX.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_YMO37ZVD.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_G3HUXVHN.withRegistration)(root.folder,ids,{...termsOf(options),tell:context.tell},wait));if(options.heartbeatMs===null)context.
-live?.("");return tellWaited(context,root,waited,options)}function termsOf({mode,until=[],timeoutMs,owner}){return{kind:"wait",mode,until,timeoutMs,owner}}function asOfNow(view){
-try{return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?view:(0,import_chunk_OC3P7SNQ.inspect)(view.root,view.id)}catch{return view}}
+"./chunk-DXHXJLJI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_DKHKDNN3=load("./chunk-DKHKDNN3.js");
+var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_I7LKBOS4=load("./chunk-I7LKBOS4.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
+const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_DKHKDNN3.endProbes)(
+tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
+mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
+"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
+program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_NBJZFTDI.runTool)({...shell,timeoutMs:import_chunk_EBOOCFUF.taskStatusMs,limit:import_chunk_EBOOCFUF.
+probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
+const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
+o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
+if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
+named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
+code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
+import_chunk_EBOOCFUF.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_EBOOCFUF.probeBytes)}`;case"fai\
+led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
+null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
+)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_EBOOCFUF.
+evidenceChars,import_chunk_EBOOCFUF.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_PUQAGBXA.findEscaped)(tree);const named=left.slice(
+0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
+eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
+elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
+return(0,import_chunk_I7LKBOS4.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-25J7PXML.js"))).withHandback(job,ending));if(!run)return(0,
+import_chunk_I7LKBOS4.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_K346ZPGJ.
+noteResults)(run),run.log?(0,import_chunk_I7LKBOS4.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_PUQAGBXA.treeOf)(spec,paths,nobody),{reason:ending.
+reason,isStarted:tree!==null})]);return(0,import_chunk_I7LKBOS4.conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-DYMNB7GS.js": function (module, exports) {
@@ -1292,6 +1367,39 @@ var hookAgeMs=7*day;var claimsBytes=64*kib;var claimedAnswerBytes=4*mib2;var cla
 var rerunBytes=16*mib2;var armedTimers=64;var timerMessageBytes=64*kib;var timerLookMs=30*second2;var replaceWaitMs=2*second2;var watchRetry={firstMs:5*second2,
 mostMs:5*minute2};var watchPauseMs=second2;var watchNames=5e3;var watchFactsBytes=16*kib;var watchSaveMs=minute2;var toolBytes=mib2;var notifyMs=30*second2;var notifyBytes=kib;
 var notifyFloodBytes=mib2;var toolGraceMs=second2;var sharedBytes=256*kib;var sharedHoldMs=hour;var sharedKeepMs=day;var sharedLookMs=[50,500];
+
+},
+"./chunk-EGSLOXGD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,healthWord:()=>healthWord,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=
+stdin_exports;var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chun\
+k-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./ch\
+unk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./\
+chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.
+resolve().then(()=>load("./kleur-QGKGKLIK.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state===
+"crashed"||state==="timed_out")return kleur.red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[
+head,...rows];const widths=widthsOf({head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).
+join("  ").trimEnd();return(0,import_chunk_BOPSRWHI.cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.
+rows.every(row=>row[table.head.indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){
+if(neededBy(fitted,isEmpty(name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==
+at);if(at>=0)fitted={head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.
+min(atMostLast,widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(
+...[head,...rows].map(row=>(0,import_chunk_BOPSRWHI.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_BOPSRWHI.
+widthOf)(cell)))}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TI\
+ME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;
+async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.
+isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??
+"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).
+join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const{backend,profile,
+model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_5HW7JGJN.progressCells)(view,barWidth);const isLive=!(0,import_chunk_OC3P7SNQ.
+isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??
+(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.
+excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_POHBIKUS.
+whatOf)(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function healthWord(health){
+return health==="unknown"?"not judged yet":health}function timeOf({state}){if(state.duration_ms!==null)return(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms);
+const age=(0,import_chunk_R6BAS6U2.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0;return(0,import_chunk_SBRRC2LY.formatDuration)(age<1e3?age:Math.
+floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_OC3P7SNQ.isEnded)(state)?(0,import_chunk_R6BAS6U2.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.
+nowMs)()):null;return age===null?null:`${(0,import_chunk_SBRRC2LY.formatAge)(age)} ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(view.spec?.owner??"-"),16)}
 
 },
 "./chunk-FDR4B2RE.js": function (module, exports) {
@@ -1811,58 +1919,6 @@ true];continue}if(sign===quote){quote=null;continue}if(quote===null&&(sign==='"'
 "\n"?"":next}`;isPlain=false;at+=1;continue}word=`${word??""}${sign}`}return{words}}
 
 },
-"./chunk-FZK6R6GB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_DKHKDNN3=load("./chunk-DKHKDNN3.js");
-var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_C6GK5W5D=load("./chunk-C6GK5W5D.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
-const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_DKHKDNN3.endProbes)(
-tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
-mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
-"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
-program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_NBJZFTDI.runTool)({...shell,timeoutMs:import_chunk_EBOOCFUF.taskStatusMs,limit:import_chunk_EBOOCFUF.
-probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
-const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
-o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
-if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
-named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
-code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-import_chunk_EBOOCFUF.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_EBOOCFUF.probeBytes)}`;case"fai\
-led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
-null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
-)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_EBOOCFUF.
-evidenceChars,import_chunk_EBOOCFUF.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_PUQAGBXA.findEscaped)(tree);const named=left.slice(
-0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
-eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
-elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
-return(0,import_chunk_C6GK5W5D.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-25J7PXML.js"))).withHandback(job,ending));if(!run)return(0,
-import_chunk_C6GK5W5D.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_K346ZPGJ.
-noteResults)(run),run.log?(0,import_chunk_C6GK5W5D.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_PUQAGBXA.treeOf)(spec,paths,nobody),{reason:ending.
-reason,isStarted:tree!==null})]);return(0,import_chunk_C6GK5W5D.conclude)(job,{...ending,results,ownLog,task})}
-
-},
-"./chunk-G3HUXVHN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{withRegistration:()=>withRegistration});module.exports=stdin_exports;var import_chunk_HBN3OCYT=load("./chunk-HBN3OC\
-YT.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3B\
-CQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7\
-M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");
-async function withRegistration(root,ids,terms,fn){const note=noteOf(ids,terms);const sealed={...note,seal:(0,import_chunk_HBN3OCYT.sealOf)(note)};const{pid,start_token}=note.
-waiter;const files=new Map(ids.map(id=>[id,import_node_path.default.join((0,import_chunk_SBGDAVSA.jobPaths)(root,id).waiters,`${pid}-${start_token.replace(/\W/g,
-"")}.json`)]));const written=[];const writeAll=()=>{let fault2;for(const[id,file]of files){const one=write(file,sealed);if(one!==void 0&&(0,import_chunk_S7M4UBSY.
-exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder)){fault2??=one;continue}files.delete(id);if(one===void 0)written.push(file)}return fault2};const fault=writeAll();
-if(fault!==void 0)terms.tell?.(`this wait is not recorded (${fault}): idle-check does not count it; it waits all the same`);const retry=fault===void 0?void 0:setInterval(
-writeAll,import_chunk_EBOOCFUF.waiterRetryMs);try{return await fn()}finally{clearInterval(retry);for(const file of written){try{(0,import_chunk_PGEWSQPR.removeFile)(
-file)}catch{}}}}function write(file,note){const folder=import_node_path.default.dirname(file);try{if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind!=="folder")
-return"waiters is no folder";try{removeDead(folder)}catch{}(0,import_chunk_PGEWSQPR.writeJson)(file,note,{sync:false});return void 0}catch(error){return(0,import_chunk_NVPF5LEY.
-errnoOf)(error)??"error"}}function noteOf(ids,{kind,mode,until,timeoutMs,owner}){const hasEnd=timeoutMs<=import_chunk_EBOOCFUF.backstopMs;return{waiter:(0,import_chunk_33P23ATF.
-ownIdentity)(),parent:(0,import_chunk_33P23ATF.parentIdentity)()??null,owner:owner??import_chunk_IYTRN2OE.variables.owner()??null,kind,ids,mode,until,since:(0,import_chunk_CL3BCQKO.
-isoNow)(),timeout_ms:timeoutMs,ends_at:hasEnd?(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+timeoutMs):null,ends_mono_ms:hasEnd?(0,import_chunk_CL3BCQKO.
-monotonicMs)()+timeoutMs:null}}function removeDead(folder){for(const name of(0,import_chunk_HBN3OCYT.namesIn)(folder).names){const read=(0,import_chunk_PGEWSQPR.
-readJson)(import_node_path.default.join(folder,name));if(read.kind!=="ok"||!(0,import_chunk_33P23ATF.isIdentity)(read.value.waiter)||(0,import_chunk_33P23ATF.livenessOf)(
-read.value.waiter)!=="dead")continue;(0,import_chunk_PGEWSQPR.removeFile)(import_node_path.default.join(folder,name))}}
-
-},
 "./chunk-G4YWOPCR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findWorktree:()=>findWorktree,trackingOf:()=>trackingOf});module.exports=stdin_exports;var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
@@ -1927,71 +1983,6 @@ if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){re
 map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).join(" ")}
 
 },
-"./chunk-GPW74J5K.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_YMO37ZVD=load("./chunk-YMO37ZVD.js");var import_chunk_O5WAK4KX=load(
-"./chunk-O5WAK4KX.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
-"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){const before=await beforeOf(root,
-id);if((0,import_chunk_OC3P7SNQ.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?"canceled":"ended_before"};askFor(
-before,`${JSON.stringify({by:(0,import_chunk_33P23ATF.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),why:request.why})}
-`);nudge(before);await endUnworked(root,id);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_EBOOCFUF.killSettleMs+5e3+askingMs(before);
-const{views}=await(0,import_chunk_YMO37ZVD.waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="cance\
-led")return{view,result:"canceled"};return{view,result:(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?"ended_before":"requested"}}async function endUnworked(root,id){
-const view=(0,import_chunk_OC3P7SNQ.inspect)(root,id);if(!(0,import_chunk_OC3P7SNQ.isQueued)(view)||!(view.seen.worker==="dead"||(0,import_chunk_O5WAK4KX.findStopped)(
-view))||!await(0,import_chunk_WHG4GRBU.mayAct)(view))return;await(await Promise.resolve().then(()=>load("./end-queued-FO3PTPTS.js"))).endQueued(root,id)}async function beforeOf(root,id){
-const view=await(0,import_chunk_WQJBORA7.refreshUnasked)(root,id);return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_WQJBORA7.
-refresh)(root,id)}function isOver(view){return(0,import_chunk_WQJBORA7.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_OC3P7SNQ.conditionOf)(view)==="ov\
-er"}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_EBOOCFUF.taskStatusMs+import_chunk_EBOOCFUF.toolGraceMs:0}function askFor({paths},text){
-for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||
-round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw error}}}function nudge(view){const engine=(0,import_chunk_5AMCSYZA.findEngine)(view.spec?.engine??
-"")??import_chunk_5AMCSYZA.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
-
-},
-"./chunk-HBN3OCYT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isAwaited:()=>isAwaited,lookAtWaiters:()=>lookAtWaiters,namesIn:()=>namesIn,sealOf:()=>sealOf});module.exports=stdin_exports;
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");
-var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
-var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");function sealOf(note){
-try{const key=(0,import_chunk_L7CMPXNA.readKey)();return key===void 0?null:(0,import_chunk_L7CMPXNA.macOfShort)({what:"waiter",note:JSON.parse(JSON.stringify(note))},
-key)}catch{return null}}function isSealed({seal,...note}){if(typeof seal!=="string")return false;const expected=sealOf(note);return expected!==null&&(0,import_chunk_L7CMPXNA.
-sameMac)(expected,seal)}var waiting=["wait","run","staffer","research","review","implement","ask","continue","restart","timer","loop"];function isWaitingCall(pid,kind){
-const words=(0,import_chunk_33P23ATF.readCommandLine)(pid)?.slice(1);if(words===void 0)return process.platform!=="linux";if(kind==="foreground")return words.includes(
-"watch")&&words.includes("--foreground");return words.some(word=>waiting.includes(word))||words.includes("watch")&&words.includes("--wait")}function readCall(pid,kind,id){
-const words=(0,import_chunk_33P23ATF.readCommandLine)(pid);if(words===void 0)return void 0;const at=words.findIndex((word,index)=>index>0&&isCompanion(word,pid));
-const said=words.slice(at+2);if(at<0||words[at+1]!==(kind==="foreground"?"watch":"wait"))return void 0;if(kind==="foreground"&&!said.includes("--foreground"))return void 0;
-const isNamed=said.some(word=>id.startsWith(word)&&word.length>=id.lastIndexOf("-"));if(!isNamed)return void 0;const owner=optionOf(said,"--owner")??(0,import_chunk_33P23ATF.
-readProcessVariable)(pid,"JOB_OWNER");return{timeoutMs:patienceOf(said,kind),until:optionOf(said,"--until")?.split(",")??[],owner:owner||null}}function patienceOf(words,kind){
-if(kind==="foreground")return Number.MAX_SAFE_INTEGER;const text=optionOf(words,"--timeout");try{return text===void 0?import_chunk_EBOOCFUF.limits.waitTimeout.default:
-(0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_EBOOCFUF.limits.waitTimeout)}catch{return 0}}function optionOf(words,option){const at=words.
-indexOf(option);if(at>=0)return words[at+1];return words.find(word=>word.startsWith(`${option}=`))?.slice(option.length+1)}function isCompanion(word,pid){if(isOurName(
-word))return true;if(word.startsWith("-"))return false;try{const file=(0,import_chunk_S7M4UBSY.realPath)(import_node_path2.default.resolve((0,import_chunk_33P23ATF.
-readFolder)(pid)??"/",word));return isOurName(file)||file===(0,import_chunk_PDZYO7X2.companionFile)()}catch{return false}}function isOurName(file){return/^job-companion(?:\.c?js)?$/.
-test(import_node_path2.default.basename(file))}function lookAtWaiters(root,id){const folder=(0,import_chunk_SBGDAVSA.jobPaths)(root,id).waiters;const kind=(0,import_chunk_S7M4UBSY.
-factsOf)(folder)?.kind;if(kind!=="folder")return{waiters:[],cut:0,closed:kind===void 0?"ENOENT":"ENOTDIR"};const{names,cut}=namesIn(folder);const waiters=names.
-flatMap(name=>{const read=(0,import_chunk_PGEWSQPR.readJson)(import_node_path.default.join(folder,name));return read.kind==="ok"?waiterOf(read.value,id)??[]:[]});
-return{waiters,cut,closed:(0,import_chunk_S7M4UBSY.writeFault)(folder)??null}}function waiterOf(value,id){const{waiter,parent,owner,ids,mode,until,since,timeout_ms,
-ends_at,ends_mono_ms}=value;if(!(0,import_chunk_33P23ATF.isIdentity)(waiter)||!isTexts(ids)||!ids.includes(id)||(0,import_chunk_R6BAS6U2.instantOf)(since)===null)
-return void 0;const timeoutMs=typeof timeout_ms==="number"?timeout_ms:Number.MAX_SAFE_INTEGER;const endsAt=(0,import_chunk_R6BAS6U2.instantOf)(ends_at)??(timeoutMs<=
-import_chunk_EBOOCFUF.backstopMs?((0,import_chunk_R6BAS6U2.instantOf)(since)??0)+timeoutMs:null);const kind=value.kind==="foreground"?"foreground":"wait";const isTrusted=isSealed(
-value);const call=isTrusted?void 0:readCall(waiter.pid,kind,id);const isCall=isTrusted?isWaitingCall(waiter.pid,kind):call!==void 0;const written=typeof ends_mono_ms===
-"number"?ends_mono_ms-(0,import_chunk_CL3BCQKO.monotonicMs)():endsAt===null?null:endsAt-(0,import_chunk_CL3BCQKO.nowMs)();const leftMs=call?leastOf(written,call):
-written;const causes=isTexts(until)?until:[];const terms={kind,mode:mode==="any"?"any":"all",until:call?causes.filter(one=>call.until.includes(one)):causes,timeoutMs};
-return{...terms,identity:waiter,ids,owner:call?call.owner:typeof owner==="string"?owner:null,since,leftMs:leftMs===null?null:Math.max(0,leftMs),endsAt:endsAt===
-null?null:(0,import_chunk_CL3BCQKO.isoOf)(endsAt),fault:faultOf(waiter,isCall,leftMs),isOrphan:isAlone(waiter,parent)}}function isAlone(waiter,parent){if((0,import_chunk_33P23ATF.
-isIdentity)(parent)&&(0,import_chunk_33P23ATF.livenessOf)(parent)==="dead")return true;return(0,import_chunk_33P23ATF.livenessOf)(waiter)==="alive"&&(0,import_chunk_33P23ATF.
-isTakenOver)(waiter)}function leastOf(leftMs,{timeoutMs}){return leftMs===null||timeoutMs>import_chunk_EBOOCFUF.backstopMs?null:Math.min(leftMs,timeoutMs)}function faultOf(waiter,isCall,leftMs){
-const liveness=(0,import_chunk_33P23ATF.livenessOf)(waiter);if(liveness==="unknown")return"unseen";if(liveness==="dead")return"dead";if(!isCall)return"stranger";
-if((0,import_chunk_33P23ATF.isStopped)(waiter))return"stopped";return leftMs!==null&&leftMs<=0?"over":null}function isAwaited(root,id){const folder=(0,import_chunk_SBGDAVSA.
-jobPaths)(root,id).waiters;return(0,import_chunk_S7M4UBSY.listNames)(folder).some(name=>{const read=(0,import_chunk_PGEWSQPR.readJson)(import_node_path.default.
-join(folder,name));return read.kind==="ok"&&(0,import_chunk_33P23ATF.isIdentity)(read.value.waiter)&&(0,import_chunk_33P23ATF.livenessOf)(read.value.waiter)!=="\
-dead"})}function namesIn(folder){const names=(0,import_chunk_S7M4UBSY.listNames)(folder).filter(name=>/^\d+-\w+\.json$/.test(name));if(names.length<=import_chunk_EBOOCFUF.
-waiterFiles)return{names,cut:0};const own=names.flatMap(name=>{const facts=(0,import_chunk_S7M4UBSY.factsOf)(import_node_path.default.join(folder,name));return facts?.
-kind==="file"&&facts.uid===process.getuid?.()?[{name,at:facts.modifiedMs}]:[]});own.sort((a,b)=>b.at-a.at);const kept=own.slice(0,import_chunk_EBOOCFUF.waiterFiles).
-map(({name})=>name);return{names:kept,cut:names.length-kept.length}}function isTexts(value){return Array.isArray(value)&&value.every(one=>typeof one==="string")}
-
-},
 "./chunk-HDW3QKWP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{countDirty:()=>countDirty,entriesOf:()=>entriesOf,isCutOff:()=>isCutOff,isDirty:()=>isDirty,makeRest:()=>makeRest});
 module.exports=stdin_exports;var import_node_crypto=require("node:crypto");function makeRest(files,beyond){const count=files.length+beyond.length;if(count===0)return null;
@@ -2001,6 +1992,96 @@ value)).digest("hex").slice(0,32)}function entriesOf({entries,rest}){const known
 100644"} ?`:null,index:null,tree_mode:null,mode:mode||null,content:null,stat:stat||null,isBrief:true}}function isCutOff({rest}){return rest!==null&&rest.digest!==
 null}function isDirty(entry){return entry.xy!==".."}function countDirty({entries,rest}){const brief=rest?.files??[];const unnamed=(rest?.count??0)-brief.length;
 return entries.filter(isDirty).length+brief.filter(([,xy])=>isDirty({xy})).length+unnamed}
+
+},
+"./chunk-HJHBIBBW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,continueCommand:()=>continueCommand,findStopped:()=>findStopped,handbackSeen:()=>handbackSeen,
+healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,monitorAttention:()=>monitorAttention,queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});
+module.exports=stdin_exports;var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load(
+"./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
+"./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","fa\
+iled","error"];var sentenceBytes=400;var nameBytes=120;var pathBytes=1e3;function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(
+state.checkpoint);const n=numberOf(value?.n);if(!value||n===null||(0,import_chunk_R6BAS6U2.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.
+state==="attention"?"task_attention":null;return{n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(
+value.phase,nameBytes),completed:numberOf(value.completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??
+"",fingerprint:textOf(value.fingerprint,nameBytes)}}var livenessWords=["working","waiting","dead_wait","unknown"];function livenessSeen(state){const value=asObject(
+state.liveness);if(!value||!livenessWords.includes(value.word)||(0,import_chunk_R6BAS6U2.instantOf)(value.at)===null)return null;return{word:value.word,reason:textOf(
+value.reason,sentenceBytes)??"",observations:numberOf(value.observations)??1,at:value.at}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.
+includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_EBOOCFUF.evidenceChars*
+4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===
+true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.
+watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};
+return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({
+cursor}){const read=(0,import_chunk_PGEWSQPR.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,
+state}){if(!spec?.timer)return null;const{slot,...facts}=(0,import_chunk_5KEVMXCX.timerFacts)(spec.timer);const due=(0,import_chunk_R6BAS6U2.instantOf)(facts.due_at);
+const rest=due===null||state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_CL3BCQKO.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,
+slot:textOf(slot,nameBytes)}}function queueSeen(view){if(!(0,import_chunk_OC3P7SNQ.isQueued)(view))return null;const{place,live,behind,held}=asObject(view.state.
+queue)??{};const ids=Array.isArray(behind)?behind.filter(id=>typeof id==="string"&&(0,import_chunk_V5ZZ3YHA.isId)(id)):[];return{place:numberOf(place),live:numberOf(
+live),max_live:view.spec?.max_live??0,behind:ids.slice(0,import_chunk_EBOOCFUF.queueNamed),...typeof held==="string"?{held:(0,import_chunk_LXK2ZILE.excerpt)((0,
+import_chunk_LXK2ZILE.plainText)(held),import_chunk_EBOOCFUF.evidenceChars)}:{}}}function handbackSeen({spec,state}){if(!spec?.handback)return null;const value=asObject(
+state.handback);return{dir:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(String(spec.handback.dir)),pathBytes),told:numberOf(value?.told)??
+0,newest:textOf(value?.newest,nameBytes),frozen:value?.frozen===true,before:Object.keys(asObject(spec.handback.baseline)??{}).filter(import_chunk_4MBICC2C.isHandback).
+length}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
+"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
+"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
+attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_OC3P7SNQ.isEnded)(state))return{health:state.health,attention_kind:null};
+const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
+if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
+switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
+return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
+never_started":return{cause:"end_unstored",reason:unstoredWords(view)};case"supervised":case"unseen":return stoppedMember(view)??staleLease(view)??missingCheckpoint(
+view)??heldQueue(view);default:return void 0}}function goneWords(view,condition){const{spec,launch,paths}=view;if((0,import_chunk_OC3P7SNQ.isQueued)(view))return"\
+the worker that waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one";if(spec?.kind==="watch")return"the worker is gon\
+e and nobody looks at the condition; the next wait starts a new one";if(spec&&(0,import_chunk_R6BAS6U2.isWorkerOnly)(spec))return"the worker is gone and nobody \
+goes on with it; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, and the next wait atta\
+ches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; see ${paths.workerLog}`}
+function unstoredWords({spec}){return spec?.run?.status_cmd?"it is over, and how its task stands was not asked yet; the next wait asks and stores its end":"it i\
+s over, and its end could not be stored from here"}function stoppedMember(view){const stopped=findStopped(view);if(!stopped)return void 0;const goesOn=`it goes \
+on after: ${continueCommand(view)}`;if(stopped.cause==="shim_stopped")return{cause:stopped.cause,reason:`the shim is stopped (SIGSTOP?), the end of its command \
+is not seen; ${goesOn}`};const rest=view.spec?.kind==="watch"?"nobody looks at the condition":view.spec&&(0,import_chunk_R6BAS6U2.isWorkerOnly)(view.spec)?"noth\
+ing of it goes on":"the command itself may run on";return{cause:stopped.cause,reason:`the worker is stopped (SIGSTOP?), ${rest}; ${goesOn}`}}function findStopped(view){
+const{spec,worker,launch,shim}=view;const engine=(0,import_chunk_5AMCSYZA.findEngine)(spec?.engine??"local")??import_chunk_5AMCSYZA.defaultEngine;const[first,second]=[
+worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return{cause:"worker_stopped",who:first};const isOther=second&&!(first&&(0,import_chunk_33P23ATF.
+sameIdentity)(first,second));if(isOther&&engine.isStopped(second))return{cause:"worker_stopped",who:second};return shim&&!(0,import_chunk_OC3P7SNQ.isEnded)(view.
+state)&&engine.isStopped(shim)?{cause:"shim_stopped",who:shim}:void 0}function continueCommand(view){const stopped=findStopped(view);if(!stopped)return void 0;const engine=(0,
+import_chunk_5AMCSYZA.findEngine)(view.spec?.engine??"local")??import_chunk_5AMCSYZA.defaultEngine;const{shim,child}=view;const isShimToo=shim!==null&&engine.isStopped(
+shim);const others=isShimToo?[shim,child].filter(one=>one!==null&&engine.isStopped(one)):[];return`kill -CONT ${[...new Set([stopped.who,...others].map(one=>one?.
+pid))].join(" ")}`}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_EBOOCFUF.leaseStaleMs)return void 0;const reason=`no sign of\
+ life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function heldQueue(view){const held=queueSeen(view)?.held;return held===
+void 0?void 0:{cause:"queue_held",reason:held}}function missingCheckpoint(view){const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!==
+"number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(state);const since=(0,import_chunk_R6BAS6U2.instantOf)(last?.at)??(0,import_chunk_R6BAS6U2.
+instantOf)(state.started_at)??(0,import_chunk_R6BAS6U2.instantOf)(state.created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??
+import_chunk_EBOOCFUF.limits.probe.default:0;const patience=every+probe+import_chunk_EBOOCFUF.checkpointGraceMs;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-since;
+if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_SBRRC2LY.
+formatDuration)(ageMs)}, one is due every ${(0,import_chunk_SBRRC2LY.formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_\
+missing",reason}}function awakeSince({spec,turn},offsetMs){if(!spec||(turn?.boot_id??spec.launcher.boot_id)!==(0,import_chunk_33P23ATF.bootId)())return Number.POSITIVE_INFINITY;
+return(0,import_chunk_CL3BCQKO.monotonicMs)()-((0,import_chunk_OC3P7SNQ.boundOf)(spec,turn)-spec.deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(
+state);if(checkpoint)return checkpoint.reason;return livenessSeen(state)?.reason??watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!==
+"running")return false;const output=(0,import_chunk_S7M4UBSY.factsOf)(paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_CL3BCQKO.nowMs)()-output.
+modifiedMs<import_chunk_EBOOCFUF.progressingMs}
+
+},
+"./chunk-HLME4ZBQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_2VCRT4DN=load("./chunk-2VCRT4DN.js");var import_chunk_HJHBIBBW=load(
+"./chunk-HJHBIBBW.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){const before=await beforeOf(root,
+id);if((0,import_chunk_OC3P7SNQ.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?"canceled":"ended_before"};askFor(
+before,`${JSON.stringify({by:(0,import_chunk_33P23ATF.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),why:request.why})}
+`);nudge(before);await endUnworked(root,id);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_EBOOCFUF.killSettleMs+5e3+askingMs(before);
+const{views}=await(0,import_chunk_2VCRT4DN.waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="cance\
+led")return{view,result:"canceled"};return{view,result:(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?"ended_before":"requested"}}async function endUnworked(root,id){
+const view=(0,import_chunk_OC3P7SNQ.inspect)(root,id);if(!(0,import_chunk_OC3P7SNQ.isQueued)(view)||!(view.seen.worker==="dead"||(0,import_chunk_HJHBIBBW.findStopped)(
+view))||!await(0,import_chunk_WHG4GRBU.mayAct)(view))return;await(await Promise.resolve().then(()=>load("./end-queued-SC5GBFJL.js"))).endQueued(root,id)}async function beforeOf(root,id){
+const view=await(0,import_chunk_AKW5C6Q2.refreshUnasked)(root,id);return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_AKW5C6Q2.
+refresh)(root,id)}function isOver(view){return(0,import_chunk_AKW5C6Q2.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_OC3P7SNQ.conditionOf)(view)==="ov\
+er"}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_EBOOCFUF.taskStatusMs+import_chunk_EBOOCFUF.toolGraceMs:0}function askFor({paths},text){
+for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||
+round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw error}}}function nudge(view){const engine=(0,import_chunk_5AMCSYZA.findEngine)(view.spec?.engine??
+"")??import_chunk_5AMCSYZA.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-HPPEOSO5.js": function (module, exports) {
@@ -2053,6 +2134,101 @@ let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const i
 "\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}
 
 },
+"./chunk-I7LKBOS4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_ZJP4FJDW=load(
+"./chunk-ZJP4FJDW.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_B5JTDTFQ=load(
+"./chunk-B5JTDTFQ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_YL5I5TV6=load(
+"./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_CZB4Q33L=load(
+"./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){
+const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_EBOOCFUF.pathLookMs);if("trouble"in look)return nothing(
+`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,
+import_chunk_B5JTDTFQ.plainTail)((0,import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(
+spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.
+errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,import_chunk_B5JTDTFQ.oneLine)(path);if(tail2==="")return{text:`The l\
+og ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===null?"":` (${note})`}
+
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_CZB4Q33L.nextCommands.restart(spec.id,spec.
+state_option);if(state.watch?.watched_to_end)return`## Going on
+
+It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
+job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_YL5I5TV6.isContinuable)(paths,state))lines.
+push(`Go on in the same conversation: ${import_chunk_CZB4Q33L.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
+return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
+error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
+er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
+import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
+const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
+y it out: ${(0,import_chunk_CZB4Q33L.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
+plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_CZB4Q33L.nextCommand)(spec.state_option,
+"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
+ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
+ be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
+done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
+`;if(parts.ownText!==null)return parts.ownText;if(isPlain)return(0,import_chunk_PGEWSQPR.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&
+staff.answer!==null)return staff.answer;const output=(0,import_chunk_LHVANLLD.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_LHVANLLD.
+readLogTail)(paths.error)}function makeReport(parts){const{spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.
+id}: ${state.state}${state.error?` (${state.error.code})`:""}`,reasonText(parts),facts(parts).join("\n"),parts.ownText?.trimEnd()??"",progress(parts),workspace(
+parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.filter(section=>section!=="").join("\n\n")}
+`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
+plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
+`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
+plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
+state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
+ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
+Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
+Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
+["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
+plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
+mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
+/\s+/g," "),import_chunk_EBOOCFUF.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
+null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_SBRRC2LY.formatDuration)(
+state.duration_ms)],["Hard limit",(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],...(0,import_chunk_B5JTDTFQ.runFacts)(parts),["Conversation",state.
+conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:wholeOutput(paths)],["What was told",
+spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function wholeOutput({output,error}){const there=[
+output,error].filter(import_chunk_S7M4UBSY.exists);return there.length===0?null:there.join(" and ")}function seenLast({evidence,polls,troubles,trouble}){const failed=troubles>
+0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,import_chunk_LXK2ZILE.plainText)(evidence)} (${polls}\
+ attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.tools.slice(-5)){lines.push(`- ${call.
+name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_EBOOCFUF.excerptBytes)} [${call.status}\
+]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.tail)(text,import_chunk_EBOOCFUF.
+textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({spec,staff}){if(!staff?.
+changes)return"";const lines=["## Workspace","",(0,import_chunk_4QW7YFRX.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",`It worked in a worktr\
+ee of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_52W7456X.takeOverCommands)(spec.worktree,staff.changes))
+lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";return`## Decided \
+at launch for a stall
+
+${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_B5JTDTFQ.logSection)(
+"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_B5JTDTFQ.
+logSection)("Last output",paths.output)],(0,import_chunk_B5JTDTFQ.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
+const read=(0,import_chunk_R6BAS6U2.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_5AMCSYZA.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_DYMNB7GS.openJournal)(paths,spec);if((0,import_chunk_OC3P7SNQ.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_ZJP4FJDW.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
+ no space left in ${paths.folder}`};state.seq=journal.seq;withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){
+const{paths,spec}=job;const cancel=(0,import_chunk_R6BAS6U2.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable(
+{spec,paths,state,staff,results,ownLog:ending.ownLog??null,ownText:ending.own?.text??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_TV6M3BVC.backendOf)(spec)?.
+answerFrom==="stdout"})));const isTold=(0,import_chunk_DYMNB7GS.readEvents)(paths,journal.seq-1,1).events[0]?.type==="ended";const record=()=>{const made=(0,import_chunk_4QW7YFRX.
+terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results});(0,import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,made,{sync:false})};state.seq=isTold?journal.
+seq:journal.seq+1;record();if(!isTold){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.state,exit_code,error,reconciled})}if(state.seq!==
+journal.seq){state.seq=journal.seq;record()}finish(paths,state);if((0,import_chunk_4QW7YFRX.isTidy)(spec,state))for(const file of[paths.output,paths.snapshot])(0,
+import_chunk_PGEWSQPR.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.answer!==null)
+return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+`}}function finish(paths,state){(0,import_chunk_R6BAS6U2.writeState)(paths,state);(0,import_chunk_PGEWSQPR.removeFile)(paths.marker);const passing=[paths.reserve,
+paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(isTorn);for(const file of[...passing,...torn.
+map(name=>`${paths.folder}/${name}`)])(0,import_chunk_PGEWSQPR.removeFile)(file)}function isTorn(fileName){const writer=/^\..*\.(\d+)\.\d+\.tmp$/.exec(fileName)?.[1];
+return writer!==void 0&&(Number(writer)===process.pid||(0,import_chunk_33P23ATF.identityOf)(Number(writer))===void 0)}function finishStored(job){const stored=(0,
+import_chunk_R6BAS6U2.readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
+try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_PGEWSQPR.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
+QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
+
+},
 "./chunk-ILRLY4JU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{WakeChoice:()=>WakeChoice,isNumbered:()=>isNumbered,maxSeq:()=>maxSeq,parseUntil:()=>parseUntil,wakes:()=>wakes});module.
 exports=stdin_exports;var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var wakes=["terminal","checkpoint","attention","handback","news"];var maxSeq=2**40;function parseUntil(text){
@@ -2064,6 +2240,24 @@ wordOf(event,this.wanted);if(!event||!wake)return void 0;const isCause=this.caus
 this.plain-1}}};function isNumbered({seq}){return Number.isSafeInteger(seq)&&seq>=0&&seq<=maxSeq}var byUrgency=["attention","handback","news","checkpoint"];function wordOf({
 wake},wanted){if(!Array.isArray(wake))return void 0;return byUrgency.find(word=>wanted.includes(word)&&wake.includes(word))}function isPlainCheckpoint({wake}){return Array.
 isArray(wake)&&wake.every(word=>word==="checkpoint")}
+
+},
+"./chunk-ISFFQJMM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-X2VA4CML.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-SHKPSYAC.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-KNVH6QXP.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-OZTKPSNQ.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-AVCQOMIC.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-256TBHMZ.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-ADNRMQQN.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-APVWYURV.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-CBGG67BF.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-E775F42C.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-DY4OX2L6.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-XLBSTEBZ.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-FAAXZYSO.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-3SSUUVJA.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-ZX23FWTW.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-LVAYL4PF.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-COT3AUX6.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-T6GGZI2H.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-LLJYLEB3.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
+"./clean-DXGFYR2L.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-KZIVROWV.js"))).setup,hook:async()=>(await Promise.resolve().then(
+()=>load("./hook-WXTHZ6R2.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-OAT6S5FF.js"))).doctor,help:async()=>(await Promise.resolve().
+then(()=>load("./help-NBPTDYX3.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
+void 0}
 
 },
 "./chunk-IYTRN2OE.js": function (module, exports) {
@@ -2098,40 +2292,55 @@ keys(env).filter(name=>!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort()}function a
 void 0}function definedOnly(source){const result={};for(const[name,value]of Object.entries(source))if(value!==void 0)result[name]=value;return result}
 
 },
-"./chunk-JJQWSABP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,countEnded:()=>countEnded,isChosen:()=>isChosen,listViews:()=>listViews,tryView:()=>tryView});module.
-exports=stdin_exports;var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
-"./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_447EROGN.listActive)(
-root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
-root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_447EROGN.listJobs)(root)){if(left===0)break;if(isLive.has(
-id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
-filter(view=>isChosen(view.spec,options)).sort(byLife)}function countEnded(root,choice){const live=new Set((0,import_chunk_447EROGN.listActive)(root));return(0,
-import_chunk_447EROGN.listJobs)(root).filter(id=>!live.has(id)&&mayBeChosen(root,id,choice)).length}function mayBeChosen(root,id,choice){if(choice.owner===null&&
-choice.kinds===null)return true;const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.
-value,choice)}function isChosen(spec,{owner,kinds,isMine}){const isWanted=isMine&&spec!==null?isMine(spec):isOwnedBy(spec,owner);return isWanted&&(kinds===null||
-spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_OC3P7SNQ.isEnded)(a.state))-Number((0,import_chunk_OC3P7SNQ.isEnded)(
-b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_WQJBORA7.refresh,import_chunk_OC3P7SNQ.
-inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
+"./chunk-JEBVECJV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
+module.exports=stdin_exports;var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_AGBZUYXI=load("./chunk-AGBZUYXI.js");var import_chunk_CLZY6WGD=load(
+"./chunk-CLZY6WGD.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_2INWFJOZ=load(
+"./chunk-2INWFJOZ.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CZB4Q33L=load(
+"./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
+import_chunk_PGEWSQPR.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
+filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_K346ZPGJ.describeResult)(note)}`),...run.log?
+[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_B5JTDTFQ.
+taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
+null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
+const failed=(0,import_chunk_CLZY6WGD.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
+if(!spec?.staff||!(0,import_chunk_OC3P7SNQ.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
+import_chunk_PGEWSQPR.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_2INWFJOZ.isChanges)(changes))return notes;
+notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_4QW7YFRX.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
+const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
+for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
+mode,profile}){return!(0,import_chunk_GAHUBHR4.isWriter)(profile)&&(0,import_chunk_GAHUBHR4.isWriter)((0,import_chunk_GAHUBHR4.findMode)(mode)?.profile??"restri\
+cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_PGEWSQPR.readRange)(view.paths.result,0,
+64*1024*1024)?.bytes;if(!deliverable&&!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_OC3P7SNQ.goneError)(view.id,view.paths);const notes=[
+header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_AGBZUYXI.handbackLine)(
+view);if(handback!==null)notes.push(`hand-back: ${handback}`);if(view.spec?.staff?.mode==="implement"&&(0,import_chunk_C3Q453WQ.claimsOf)(view).kind==="ok")notes.
+push(`check it: ${import_chunk_CZB4Q33L.nextCommands.verify(view.id,view.spec.state_option)}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));
+const on=(0,import_chunk_2RD7TEI5.goingOn)(view,view.spec?.state_option??[]);if(on)notes.push(...on.words===null?[]:[`note: ${on.words}`],`go on: ${Object.values(
+on.next)[0]}`);if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.
+exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(
+warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_R6BAS6U2.ageOf)(view.state.created_at,
+(0,import_chunk_CL3BCQKO.nowMs)())};if(view.damage!==null)return{...view.state,...times};const on=(0,import_chunk_2RD7TEI5.goingOn)(view,view.spec?.state_option??
+[]);const next=on?{going_on:on.words,next:on.next}:{};return{...recordOf(view),...whatIsThere(view.paths),...times,...next}}function forTerminal(bytes){const text=(0,
+import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}
+`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
 
-},
-"./chunk-JMWEO4CK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_CQE3H7SR=load("./chunk-CQE3H7SR.j\
-s");var import_chunk_VDJCQF3N=load("./chunk-VDJCQF3N.js");var import_chunk_LZYNDD5K=load("./chunk-LZYNDD5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_CQE3H7SR.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_VDJCQF3N.onceWords)("run",input,(0,import_chunk_VDJCQF3N.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_VDJCQF3N.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_CQE3H7SR.makeRunPart)(input,cwd);return(0,import_chunk_LZYNDD5K.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_LZYNDD5K.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EBOOCFUF.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_CQE3H7SR.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_LZYNDD5K.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_CZB4Q33L.nextCommands.doctor(view.id,view.spec?.state_option??
+[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
+[]:[(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
+message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
+join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
+kind==="run"&&(0,import_chunk_S7M4UBSY.exists)(paths.output))where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){
+return Object.entries(state.output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes}\
+ bytes (${(0,import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_PGEWSQPR.
+readText)(paths.resultRecord);try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_4QW7YFRX.terminalRecord)(
+spec,paths,state):state}function whatIsThere(paths){const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(
+paths.output),error_path:there(paths.error)}}
 
 },
 "./chunk-JSBRDJBE.js": function (module, exports) {
@@ -2172,6 +2381,67 @@ signalIdentity)(shim,"SIGCONT")))return;await untilDead(shim,import_chunk_EBOOCF
 return process.platform!=="linux"||(0,import_chunk_33P23ATF.readProcessVariable)(shim.pid,import_chunk_IYTRN2OE.markVariable)===mark}async function untilDead(shim,patienceMs,push){
 const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+patienceMs;for(let pause=2;(0,import_chunk_33P23ATF.livenessOf)(shim)==="alive";pause=Math.min(pause*2,100)){
 if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return false;push();await(0,import_chunk_CL3BCQKO.sleep)(pause)}return true}
+
+},
+"./chunk-KCMW2SRX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{limitWarnings:()=>limitWarnings,makeRunPart:()=>makeRunPart,requireProgram:()=>requireProgram,runOptions:()=>runOptions});
+module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_R34HTX3O=load(
+"./chunk-R34HTX3O.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var runOptions={timeout:{kind:"\
+duration",value:"D",range:import_chunk_EBOOCFUF.limits.runTimeout,help:"hard limit, counted from launch, with --max-live from its turn (default 24h, at most 30d\
+)"},deadline:{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.runTimeout,help:"the same as --timeout"},"kill-after":{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.
+limits.runKillGrace,help:"time between TERM and KILL (default 30s)"},cwd:{kind:"text",value:"DIR",help:"folder to run in (default: here)"},shell:{kind:"flag",help:"\
+give the one word after -- to /bin/sh -c"},pipefail:{kind:"flag",help:"with --shell: a pipe fails when any of its commands does"},"success-exit":{kind:"count",value:"\
+N",range:{default:0,min:0,max:255},help:"the exit code that means success (default 0)"},"success-file":{kind:"list",value:"PATH",help:"success only when this fi\
+le is new or changed at the end; may be repeated"},result:{kind:"list",value:"PATH",help:"file or folder to tell of at the end; may be repeated"},log:{kind:"tex\
+t",value:"PATH",help:"the command's own log; its last 50 lines are told on failure"},expect:{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.expect,
+help:"expected duration; later asks for attention"},"checkpoint-every":{kind:"text",value:"D",help:"judge its progress at this interval (default 1h); a hang is \
+told after about two, so for a night take 10m to 30m or auto; auto or auto:D: every 5m (D), five times as often while nothing changes and from 90%"},"sample-eve\
+ry":{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.sample,help:"look at its CPU, output and result paths this often (default 60s, at most the int\
+erval above)"},probe:{kind:"text",value:"LINE",help:"read-only shell line that prints its progress as one JSON object: completed, total, phase, status, eta_seco\
+nds, message (all optional, no other names)"},"probe-timeout":{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.probe,help:"bound of one probe (defa\
+ult 30s)"},"first-output":{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.optInLimit,help:"end it when nothing was printed by then"},"stall-after":{
+kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.optInLimit,help:"end it when nothing happened for that long: no output, no CPU, no change of a resu\
+lt path"},...import_chunk_7YG4K7DK.onStallOption,"status-cmd":{kind:"text",value:"LINE",help:"for a launcher that detaches: shell line that prints {identity, st\
+atus, exit_code}; asked once at the end"},identity:{kind:"text",value:"TEXT",help:"the task that --status-cmd must name"},"max-output":{kind:"size",value:"SIZE",
+range:import_chunk_EBOOCFUF.limits.maxOutput,help:"cap of each output file on disk (default 64M)"},"keep-children":{kind:"flag",help:"leave processes alone that\
+ the command left behind"},...import_chunk_7YG4K7DK.launchOptions};async function programOf(input,cwd){const words=input.rest??[];checkFirst(words);if(input.has(
+"shell")){if(words.length!==1)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${words.length} words with --shell: it needs the whole command line as one \
+word after --`);return shellOf(words[0],input.has("pipefail"))}const program=requireProgram(words[0],cwd);return{argv:[...words],program}}function checkFirst(words){
+const[first=""]=words;if(!first.startsWith("--"))return;const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)(runOptions,words);throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(first)} as a program: options go before --`,misplaced&&misplaced.program.length>0?(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.
+selfWords)(),"run",...misplaced.options,"--",...misplaced.program]):(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"run","--help"]))}
+function requireProgram(name,cwd){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)return program;const where=name.includes("/")?
+`no executable file of that name (looked from ${cwd})`:`it is not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot run ${JSON.stringify(name)}: ${where}`,"give the path of the program")}async function shellOf(line,hasPipefail){if(!hasPipefail)return{
+argv:[sh,"-c",line],program:sh};const program=findBash()??(await hasOption(sh)?sh:void 0);if(program!==void 0)return{argv:[program,"-o","pipefail","-c",line],program};
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,"install bash, or leave \
+--pipefail away")}var sh="/bin/sh";function findBash(){const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":");const found=folders.filter(folder=>folder.
+startsWith("/")).map(folder=>(0,import_chunk_RWPWOFIF.findProgram)(`${folder}/bash`,"/"));return found.find(file=>file!==void 0)}async function hasOption(program){
+const{runTool}=await Promise.resolve().then(()=>load("./tool-TEUASHXG.js"));const args=["-o","pipefail","-c",":"];const environment=(0,import_chunk_IYTRN2OE.toolEnvironment)();
+const timeoutMs=import_chunk_EBOOCFUF.limits.probe.default;const answer=await runTool({program,args,cwd:"/",environment,timeoutMs,limit:import_chunk_EBOOCFUF.probeBytes});
+return answer.code===0}async function makeRunPart(input,cwd){checkTogether(input);const[checkpoints,log]=[checkpointsOf(input.text("checkpoint-every")),input.text(
+"log")];const part={success_exit:input.count("success-exit")??0,keep_children:input.has("keep-children")||input.has("status-cmd"),...(0,import_chunk_R34HTX3O.pathsBefore)(
+{results:input.texts("result"),successFiles:input.texts("success-file")},cwd),log:log===void 0?null:(0,import_chunk_R34HTX3O.requireLogPath)(log,cwd),expect_ms:input.
+duration("expect")??null,...checkpoints,sample_ms:Math.min(input.durationOrDefault("sample-every"),checkpoints.checkpoint_fast_ms??checkpoints.checkpoint_ms),probe:lineOf(
+input,"probe"),probe_ms:input.durationOrDefault("probe-timeout"),status_cmd:lineOf(input,"status-cmd"),identity:identityOf(input)};return{...await programOf(input,
+cwd),...part}}function limitWarnings({expect_ms},deadlineMs){if(typeof expect_ms!=="number"||expect_ms<deadlineMs)return[];const message=`--expect ${(0,import_chunk_SBRRC2LY.
+formatDuration)(expect_ms)} is not below the hard limit of ${(0,import_chunk_SBRRC2LY.formatDuration)(deadlineMs)}: the job is ended before it can be called lat\
+e`;return[{code:"expect_beyond_limit",message}]}function checkpointsOf(text){const{checkpoint,checkpointAuto}=import_chunk_EBOOCFUF.limits;if(text===void 0)return{
+checkpoint_ms:checkpoint.default};const auto=/^auto(?::(.*))?$/s.exec(text);if(!auto)return{checkpoint_ms:(0,import_chunk_SBRRC2LY.parseDuration)(text,"--checkp\
+oint-every",checkpoint)};const long=auto[1]===void 0?checkpointAuto.default:(0,import_chunk_SBRRC2LY.parseDuration)(auto[1],"--checkpoint-every auto",checkpointAuto);
+const short=Math.ceil(long/import_chunk_EBOOCFUF.autoShare);return{checkpoint_ms:short*import_chunk_EBOOCFUF.autoShare,checkpoint_fast_ms:short}}function checkTogether(input){
+const needs=[["pipefail","shell"],["identity","status-cmd"],["status-cmd","identity"],["probe-timeout","probe"]];for(const[name,other]of needs)if(input.has(name)&&
+!input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`,help())}var whyTogether={pipefail:"\
+it is an option of that shell",identity:"only that command can name the task","status-cmd":"its answer counts only for the task that you name","probe-timeout":"\
+there is no probe to be bounded"};function lineOf(input,name){const line=input.text(name);if(line===void 0)return null;if(line.trim()==="")throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`,help());requireSize(name,line,import_chunk_EBOOCFUF.shellLineBytes);return line}function identityOf(input){
+const text=input.text("identity");if(text===void 0)return null;if(text.trim()===""||/[\r\n]/.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take -\
+-identity ${JSON.stringify(text)}: allowed is one line that names one task`,help());requireSize("identity",text,import_chunk_EBOOCFUF.identityBytes);return text}
+function requireSize(name,text,limit){const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>limit)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ --${name} of ${size} bytes: at most ${limit} are allowed`,help())}function help(){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),
+"run","--help"])}
 
 },
 "./chunk-L7CMPXNA.js": function (module, exports) {
@@ -2288,52 +2558,6 @@ const start=Math.max(0,bytes.length-limit);let skip=0;while(start>0&&skip<4&&isC
 1)}return bytes}function isContinuation(byte){return byte!==void 0&&(byte&192)===128}function plainValue(value,limit){if(typeof value==="string")return excerpt(
 plainText(value),limit);if(Array.isArray(value))return value.map(inner=>plainValue(inner,limit));if(typeof value!=="object"||value===null)return value;return Object.
 fromEntries(Object.entries(value).map(([name,inner])=>[plainValue(name,80),plainValue(inner,limit)]))}
-
-},
-"./chunk-LZYNDD5K.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-IO3U563O.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
- take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
-text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null}}function onStallOf(input){const text=input.text("on-stall");
-if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stal\
-l");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EBOOCFUF.onStallBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on\
--stall of ${size} bytes: at most ${import_chunk_EBOOCFUF.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){if(input.has("wait-timeout")&&
-!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-timeout");for(const other of["jso\
-n","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`)}}async function launchAndTell(context,input,request,isSynchronous=false){
-checkLaunchOptions(input);const root=context.root(input);const notify=await notifyOf(context,input,request.notify);return tellLaunched(context,input,root,await(0,
-import_chunk_7M5FTEZX.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){if(input.has("wait")||
-isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-MEEGAMII.js"));const told=launched.isNew?warningNotes(root,launched.id):[];
-const collect=`collect: ${import_chunk_CZB4Q33L.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(launched),collect,
-...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.id],{mode:"all",timeoutMs,
-heartbeatMs:null,isJson:input.has("json"),owner:input.text("owner")??null,told})}return tellLaunch(root,launched,input)}function jobLine({id,isNew}){return`job ${id}${isNew?
-"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}function specOf(root,id){const spec=(0,
-import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}function warningNotes(root,id){return warningsOf(
-root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){if(!id.startsWith("timer-"))return void 0;const[
-{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GTNO2POA.js")),Promise.resolve().then(()=>load("./timer-facts-LPDA4J\
-4Y.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,...timerFacts(spec.timer)},line:`due:     ${dueWords(
-spec.timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;try{return await(await Promise.resolve().then(()=>load(
-"./queue-note-IP6ZWRUZ.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){const{id,isNew}=launched;const notes=warningNotes(
-root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id);const commands={wait:import_chunk_CZB4Q33L.nextCommands.waitOn(id,specOf(root,id),root.option),
-observe:import_chunk_CZB4Q33L.nextCommands.observe(id,root.option),cancel:import_chunk_CZB4Q33L.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
-id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
-facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
-next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
-`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
-
-`,notes}}
 
 },
 "./chunk-MEZMZXHY.js": function (module, exports) {
@@ -2473,91 +2697,6 @@ return new FaultError("usage",message,next)}function errnoOf(error){if(typeof er
 code==="string"?error.code:void 0}function messageOf(error){return error instanceof Error?error.message:String(error)}
 
 },
-"./chunk-O4YDRVSJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackLine:()=>handbackLine,progressLine:()=>progressLine,queueLine:()=>queueLine,watchLine:()=>watchLine});module.
-exports=stdin_exports;var import_chunk_3WD6W7R2=load("./chunk-3WD6W7R2.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_O5WAK4KX=load(
-"./chunk-O5WAK4KX.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function progressLine(view){const checkpoint=(0,import_chunk_O5WAK4KX.checkpointOf)(
-view.state);if(!checkpoint)return null;const{completed,total,phase,n,at}=checkpoint;const{bar,eta}=(0,import_chunk_3WD6W7R2.progressCells)(view);const count=completed===
-null?null:total===null?`${completed} done`:`${completed} of ${total}`;const parts=[bar,count,phase,eta===null?null:`ETA ${eta}`].filter(part=>part!==null);const age=(0,
-import_chunk_UNGYPAP3.formatAge)((0,import_chunk_R6BAS6U2.ageOf)(at,(0,import_chunk_CL3BCQKO.nowMs)())??0);return`${parts.length===0?"no numbers":parts.join(", ")}\
- (checkpoint ${n}, ${age} ago)`}function watchLine(view){const seen=(0,import_chunk_O5WAK4KX.watchSeen)(view);if(!seen)return null;return`${seen.word||seen.verdict}${seen.
-evidence===""?"":`: ${seen.evidence}`}`}function queueLine(view){const seen=(0,import_chunk_O5WAK4KX.queueSeen)(view);return seen&&(0,import_chunk_T4JNAPAO.queueWords)(
-seen)}function handbackLine(view){const seen=(0,import_chunk_O5WAK4KX.handbackSeen)(view);if(!seen)return null;const{told,before}=seen;const none=`nothing${before>
-0?" new":""}${(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?"":" yet"}`;const count=told===0?none:filesOf(told);const newest=seen.newest===null?"":`, last told ${seen.
-newest}`;const notes=[...seen.frozen?["frozen"]:[],...told===0&&before>0?[`${filesOf(before)} ${before===1?"was":"were"} there before`]:[]];return`${count} in ${seen.
-dir}${newest}${notes.length===0?"":` (${notes.join("; ")})`}`}function filesOf(count){return`${count} ${count===1?"file":"files"}`}
-
-},
-"./chunk-O5WAK4KX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,continueCommand:()=>continueCommand,findStopped:()=>findStopped,handbackSeen:()=>handbackSeen,
-healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,monitorAttention:()=>monitorAttention,queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});
-module.exports=stdin_exports;var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
-"./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
-"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var healths=["progressing","unknown","attention"];var verdicts=["pending","met","fa\
-iled","error"];var sentenceBytes=400;var nameBytes=120;var pathBytes=1e3;function isHealth(value){return healths.includes(value)}function checkpointOf(state){const value=asObject(
-state.checkpoint);const n=numberOf(value?.n);if(!value||n===null||(0,import_chunk_R6BAS6U2.instantOf)(value.at)===null||!isHealth(value.state))return null;const kind=value.
-state==="attention"?"task_attention":null;return{n,at:value.at,elapsed_seconds:numberOf(value.elapsed_seconds)??0,state:value.state,attention_kind:kind,phase:textOf(
-value.phase,nameBytes),completed:numberOf(value.completed),total:numberOf(value.total),eta_seconds:numberOf(value.eta_seconds),reason:textOf(value.reason,sentenceBytes)??
-"",fingerprint:textOf(value.fingerprint,nameBytes)}}var livenessWords=["working","waiting","dead_wait","unknown"];function livenessSeen(state){const value=asObject(
-state.liveness);if(!value||!livenessWords.includes(value.word)||(0,import_chunk_R6BAS6U2.instantOf)(value.at)===null)return null;return{word:value.word,reason:textOf(
-value.reason,sentenceBytes)??"",observations:numberOf(value.observations)??1,at:value.at}}function watchOf(state){const value=asObject(state.watch);if(!value||!verdicts.
-includes(value.verdict))return null;return{verdict:value.verdict,word:textOf(value.word,nameBytes)??"",evidence:textOf(value.evidence,import_chunk_EBOOCFUF.evidenceChars*
-4)??"",polls:numberOf(value.polls)??0,told:numberOf(value.told)??0,...numberOf(value.changes)===null?{}:{changes:numberOf(value.changes)},...value.watched_to_end===
-true?{watched_to_end:true}:{},troubles:numberOf(value.troubles)??0,trouble:textOf(value.trouble,sentenceBytes)}}function watchSeen({spec,state,paths}){if(!spec?.
-watch)return null;const{condition,words,every_ms}=spec.watch;const seen=watchOf(state)??{verdict:"pending",word:"",evidence:"",polls:0,told:0,troubles:0,trouble:null};
-return{condition:textOf(condition,nameBytes),words:textOf(words,sentenceBytes),every_ms:numberOf(every_ms),...seen,polls:Math.max(seen.polls,pollsIn(paths))}}function pollsIn({
-cursor}){const read=(0,import_chunk_PGEWSQPR.readJson)(cursor);return(read.kind==="ok"?numberOf(asObject(read.value.note)?.polls):null)??0}function timerSeen({spec,
-state}){if(!spec?.timer)return null;const{slot,...facts}=(0,import_chunk_AT6XLLV6.timerFacts)(spec.timer);const due=(0,import_chunk_R6BAS6U2.instantOf)(facts.due_at);
-const rest=due===null||state.ended_at!==null?null:Math.max(0,due-(0,import_chunk_CL3BCQKO.nowMs)());return{...facts,due_at:due===null?null:facts.due_at,due_in_ms:rest,
-slot:textOf(slot,nameBytes)}}function queueSeen(view){if(!(0,import_chunk_OC3P7SNQ.isQueued)(view))return null;const{place,live,behind,held}=asObject(view.state.
-queue)??{};const ids=Array.isArray(behind)?behind.filter(id=>typeof id==="string"&&(0,import_chunk_V5ZZ3YHA.isId)(id)):[];return{place:numberOf(place),live:numberOf(
-live),max_live:view.spec?.max_live??0,behind:ids.slice(0,import_chunk_EBOOCFUF.queueNamed),...typeof held==="string"?{held:(0,import_chunk_LXK2ZILE.excerpt)((0,
-import_chunk_LXK2ZILE.plainText)(held),import_chunk_EBOOCFUF.evidenceChars)}:{}}}function handbackSeen({spec,state}){if(!spec?.handback)return null;const value=asObject(
-state.handback);return{dir:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(String(spec.handback.dir)),pathBytes),told:numberOf(value?.told)??
-0,newest:textOf(value?.newest,nameBytes),frozen:value?.frozen===true,before:Object.keys(asObject(spec.handback.baseline)??{}).filter(import_chunk_4MBICC2C.isHandback).
-length}}function asObject(value){return typeof value==="object"&&value!==null&&!Array.isArray(value)?value:void 0}function textOf(value,limit){return typeof value===
-"string"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(value).replace(/\s+/g," "),limit):null}function numberOf(value){return typeof value===
-"number"&&Number.isFinite(value)?value:null}function healthOf(view,condition){const monitor=monitorAttention(view,condition);if(monitor)return{health:"attention",
-attention_kind:"monitor_attention",reason:monitor.reason};const{state,spec}=view;if((0,import_chunk_OC3P7SNQ.isEnded)(state))return{health:state.health,attention_kind:null};
-const reason=reasonTold(view);const told=reason===void 0?{}:{reason};if(state.health==="attention")return{health:"attention",attention_kind:"task_attention",...told};
-if(spec?.staff&&isMoving(view))return{health:"progressing",attention_kind:null};return{health:state.health,attention_kind:null,...told}}function monitorAttention(view,condition){
-switch(condition){case"unclaimed":case"orphaned":return{cause:"worker_gone",reason:goneWords(view,condition)};case"armed":if(view.seen.worker!=="dead")return void 0;
-return{cause:"worker_gone",reason:"its worker is gone; whoever looks first when it is due has the notifier told"};case"over":case"lost":case"host_restarted":case"\
-never_started":return{cause:"end_unstored",reason:unstoredWords(view)};case"supervised":case"unseen":return stoppedMember(view)??staleLease(view)??missingCheckpoint(
-view)??heldQueue(view);default:return void 0}}function goneWords(view,condition){const{spec,launch,paths}=view;if((0,import_chunk_OC3P7SNQ.isQueued)(view))return"\
-the worker that waits for its turn is gone; the job behind it in the queue, or the next wait, starts a new one";if(spec?.kind==="watch")return"the worker is gon\
-e and nobody looks at the condition; the next wait starts a new one";if(spec&&(0,import_chunk_R6BAS6U2.isWorkerOnly)(spec))return"the worker is gone and nobody \
-goes on with it; the next wait starts a new one";if(condition==="orphaned")return"the worker is gone; the command runs on under its shim, and the next wait atta\
-ches a new worker";return`the worker died before it started the command (${launch?.generation??1} tried); the next wait starts a new one; see ${paths.workerLog}`}
-function unstoredWords({spec}){return spec?.run?.status_cmd?"it is over, and how its task stands was not asked yet; the next wait asks and stores its end":"it i\
-s over, and its end could not be stored from here"}function stoppedMember(view){const stopped=findStopped(view);if(!stopped)return void 0;const goesOn=`it goes \
-on after: ${continueCommand(view)}`;if(stopped.cause==="shim_stopped")return{cause:stopped.cause,reason:`the shim is stopped (SIGSTOP?), the end of its command \
-is not seen; ${goesOn}`};const rest=view.spec?.kind==="watch"?"nobody looks at the condition":view.spec&&(0,import_chunk_R6BAS6U2.isWorkerOnly)(view.spec)?"noth\
-ing of it goes on":"the command itself may run on";return{cause:stopped.cause,reason:`the worker is stopped (SIGSTOP?), ${rest}; ${goesOn}`}}function findStopped(view){
-const{spec,worker,launch,shim}=view;const engine=(0,import_chunk_5AMCSYZA.findEngine)(spec?.engine??"local")??import_chunk_5AMCSYZA.defaultEngine;const[first,second]=[
-worker?.worker,launch?.worker];if(first&&engine.isStopped(first))return{cause:"worker_stopped",who:first};const isOther=second&&!(first&&(0,import_chunk_33P23ATF.
-sameIdentity)(first,second));if(isOther&&engine.isStopped(second))return{cause:"worker_stopped",who:second};return shim&&!(0,import_chunk_OC3P7SNQ.isEnded)(view.
-state)&&engine.isStopped(shim)?{cause:"shim_stopped",who:shim}:void 0}function continueCommand(view){const stopped=findStopped(view);if(!stopped)return void 0;const engine=(0,
-import_chunk_5AMCSYZA.findEngine)(view.spec?.engine??"local")??import_chunk_5AMCSYZA.defaultEngine;const{shim,child}=view;const isShimToo=shim!==null&&engine.isStopped(
-shim);const others=isShimToo?[shim,child].filter(one=>one!==null&&engine.isStopped(one)):[];return`kill -CONT ${[...new Set([stopped.who,...others].map(one=>one?.
-pid))].join(" ")}`}function staleLease({leaseAgeMs}){if(leaseAgeMs===null||leaseAgeMs<=import_chunk_EBOOCFUF.leaseStaleMs)return void 0;const reason=`no sign of\
- life of the worker for ${Math.round(leaseAgeMs/1e3)} s`;return{cause:"lease_stale",reason}}function heldQueue(view){const held=queueSeen(view)?.held;return held===
-void 0?void 0:{cause:"queue_held",reason:held}}function missingCheckpoint(view){const{spec,state}=view;const every=spec?.run?.checkpoint_ms;if(!spec||typeof every!==
-"number"||!(every>0)||state.state!=="running")return void 0;const last=checkpointOf(state);const since=(0,import_chunk_R6BAS6U2.instantOf)(last?.at)??(0,import_chunk_R6BAS6U2.
-instantOf)(state.started_at)??(0,import_chunk_R6BAS6U2.instantOf)(state.created_at);if(since===null)return void 0;const probe=spec.run?.probe?spec.run.probe_ms??
-import_chunk_EBOOCFUF.limits.probe.default:0;const patience=every+probe+import_chunk_EBOOCFUF.checkpointGraceMs;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-since;
-if(ageMs<=patience||awakeSince(view,(last?.n??0)*(spec.run?.checkpoint_fast_ms??every))<=patience)return void 0;const reason=`no checkpoint for ${(0,import_chunk_UNGYPAP3.
-formatDuration)(ageMs)}, one is due every ${(0,import_chunk_UNGYPAP3.formatDuration)(every)}; this says nothing of the command itself`;return{cause:"checkpoint_\
-missing",reason}}function awakeSince({spec,turn},offsetMs){if(!spec||(turn?.boot_id??spec.launcher.boot_id)!==(0,import_chunk_33P23ATF.bootId)())return Number.POSITIVE_INFINITY;
-return(0,import_chunk_CL3BCQKO.monotonicMs)()-((0,import_chunk_OC3P7SNQ.boundOf)(spec,turn)-spec.deadline_ms+offsetMs)}function reasonTold({state}){const checkpoint=checkpointOf(
-state);if(checkpoint)return checkpoint.reason;return livenessSeen(state)?.reason??watchOf(state)?.trouble??void 0}function isMoving({state,paths}){if(state.state!==
-"running")return false;const output=(0,import_chunk_S7M4UBSY.factsOf)(paths.output);return output!==void 0&&output.size>0&&(0,import_chunk_CL3BCQKO.nowMs)()-output.
-modifiedMs<import_chunk_EBOOCFUF.progressingMs}
-
-},
 "./chunk-OC3P7SNQ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{boundOf:()=>boundOf,conditionOf:()=>conditionOf,goneError:()=>goneError,inspect:()=>inspect,isEnded:()=>isEnded,isQueued:()=>isQueued,
 specAtTurn:()=>specAtTurn,timerPatienceMs:()=>timerPatienceMs});module.exports=stdin_exports;var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
@@ -2600,48 +2739,6 @@ const seen=identities.filter(one=>one!==null&&one!==void 0).map(alive);for(const
 none"}function damageOf(spec,state,worker){if(worker==="alive")return null;if(state.kind==="damaged")return state.reason;if(state.kind==="ok"&&isEnded(state.value))
 return null;if(spec.kind==="ok")return null;return spec.kind==="damaged"?spec.reason:"spec.json is missing"}function presentIn(read){return read.kind==="ok"?read.
 value:null}
-
-},
-"./chunk-OERIOCKS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{Sampler:()=>Sampler,countDescendants:()=>countDescendants,cpuOf:()=>cpuOf,isBusy:()=>isBusy,measureTree:()=>measureTree,
-ownRows:()=>ownRows,stillnessOf:()=>stillnessOf});module.exports=stdin_exports;var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
-"./chunk-33P23ATF.js");function measureTree(tree){const own=ownRows(tree);return{cpu:cpuOf(own),descendants:own.filter(row=>row.pid!==tree.child&&!(0,import_chunk_33P23ATF.
-isDeadState)(row.state)).length}}function ownRows(tree){const rows=(0,import_chunk_PUQAGBXA.findRows)({...tree,reach:"all"},()=>true);tree.known=new Map(rows.map(
-row=>[row.pid,row.start]));const others=(0,import_chunk_PUQAGBXA.findProbes)(rows);for(const pid of(0,import_chunk_PUQAGBXA.withBelow)(rows,new Set(rows.filter(
-row=>isShimsOwn(row,tree)).map(row=>row.pid))))others.add(pid);return rows.filter(row=>!others.has(row.pid))}function cpuOf(rows){return import_chunk_33P23ATF.hasCpu?
-rows.map(cpuRowOf):null}function isShimsOwn(row,tree){return tree.child!==null&&tree.session!==null&&row.parent===tree.session&&row.pid!==tree.child}function cpuRowOf({
-pid,start,parent,cpu,waited}){return{pid,start,parent,ownMs:cpu*import_chunk_33P23ATF.tickMs,waitedMs:waited*import_chunk_33P23ATF.tickMs}}var emptyBooks={rows:new Map,
-owed:new Map};function cpuSince(before,now){const rows=new Map(now.map(row=>[row.pid,row]));const isThere=({pid,start})=>rows.get(pid)?.start===start;const fresh=new Map;
-for(const row of before.rows.values()){if(isThere(row))continue;const heir=heirOf(row);if(heir!==void 0)fresh.set(heir,(fresh.get(heir)??0)+row.ownMs+row.waitedMs)}
-let usedMs=0;const owed=new Map;for(const row of now){const earlier=before.rows.get(row.pid);const known=earlier?.start===row.start?earlier:void 0;usedMs+=Math.
-max(0,row.ownMs-(known?.ownMs??0));const came=Math.max(0,row.waitedMs-(known?.waitedMs??0));const[old,due]=[known?before.owed.get(row.pid)??0:0,fresh.get(row.pid)??
-0];usedMs+=Math.max(0,came-old-due);const left=Math.min(due,Math.max(0,old+due-came));if(left>0)owed.set(row.pid,left)}return{usedMs,books:{rows,owed}};function heirOf(row){
-const seen=new Set;for(let parent=before.rows.get(row.parent);parent;parent=before.rows.get(parent.parent)){if(isThere(parent))return parent.pid;if(seen.has(parent.
-pid))return void 0;seen.add(parent.pid)}return void 0}}var Sampler=class{options;books;sizes;results;log;lastMs;sum=nothing;pending;disarm=()=>void 0;isStopped=false;constructor(options){
-this.options=options;const{baseline}=options;this.books=baseline?emptyBooks:null;this.sizes=baseline?{stdout:0,stderr:0}:null;this.results=new Map(baseline?.results??
-[]);this.lastMs=options.fromMs;if(baseline)this.arm();else void this.sample().finally(()=>this.arm())}async take(){await this.pending;await this.sample();this.arm();
-const{sum:sum2}=this;this.sum=nothing;return sum2}stop(){this.isStopped=true;this.disarm()}arm(){this.disarm();if(this.isStopped)return;const{clock,everyMs}=this.
-options;this.disarm=clock.at(clock.monotonicMs()+everyMs,()=>{void this.sample().finally(()=>this.arm())})}sample(){this.pending??=this.lookOnce().catch(this.options.
-onError).finally(()=>{this.pending=void 0});return this.pending}async lookOnce(){const look=await this.options.look();if(this.isStopped)return;const now=this.options.
-clock.monotonicMs();const activity={spanMs:Math.max(0,now-this.lastMs),...this.cpuOf(look),...this.outputOf(look),hasLog:look.log!==void 0&&this.log!==void 0&&isOther(
-this.log,look.log),descendants:look.usage.descendants,changed:this.changedOf(look)};if(look.log!==void 0)this.log=look.log;this.lastMs=now;this.sum=add(this.sum,
-activity);this.options.onSample?.(activity,now)}cpuOf({usage}){if(usage.cpu===null)return{cpuMs:null};const isFirst=this.books===null;const{usedMs,books}=cpuSince(
-this.books??emptyBooks,usage.cpu);this.books=books;return{cpuMs:isFirst?0:usedMs}}outputOf({stdout,stderr}){const before=this.sizes??{stdout,stderr};this.sizes=
-{stdout,stderr};return{hasOutput:stdout!==before.stdout||stderr!==before.stderr,outputBytes:Math.max(0,stdout-before.stdout)+Math.max(0,stderr-before.stderr)}}changedOf({
-results}){const changed=[];for(const[path,facts]of results){const before=this.results.get(path);this.results.set(path,facts);if(before!==void 0&&isOther(before,
-facts))changed.push(path)}return changed}};var nothing={spanMs:0,cpuMs:0,hasOutput:false,outputBytes:0,hasLog:false,descendants:0,changed:[]};function add(one,two){
-return{spanMs:one.spanMs+two.spanMs,cpuMs:one.cpuMs===null||two.cpuMs===null?null:one.cpuMs+two.cpuMs,hasOutput:one.hasOutput||two.hasOutput,outputBytes:one.outputBytes+
-two.outputBytes,hasLog:one.hasLog||two.hasLog,descendants:Math.max(one.descendants,two.descendants),changed:[...new Set([...one.changed,...two.changed])]}}function isOther(before,now){
-if(before===null||now===null)return before!==now;return before.size!==now.size||before.modified_ms!==now.modified_ms||before.inode!==now.inode}function stillnessOf(window){
-const spanMs=sum(window.map(one=>one.spanMs));const cpuMs=window.some(one=>one.cpuMs===null)?null:sum(window.map(one=>one.cpuMs??0));const hasOutput=window.some(
-one=>one.hasOutput);const hasLog=window.some(one=>one.hasLog);const descendants=Math.max(0,...window.map(one=>one.descendants));const output=hasOutput?`${(0,import_chunk_TFEMYLSK.
-formatSize)(sum(window.map(one=>one.outputBytes)))} of output`:"no output";const figures=[cpuWords(cpuMs,spanMs),output,...hasLog?["its log changed"]:[],countDescendants(
-descendants)].join(", ");const facts={descendants,words:figures};if(isBusy(cpuMs,spanMs)||hasOutput||hasLog)return{kind:"working",...facts};if(cpuMs===null)return{
-kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}}function isBusy(cpuMs,spanMs){return cpuMs!==null&&cpuMs>0&&cpuMs>=spanMs*import_chunk_EBOOCFUF.
-idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){if(cpuMs===null)return"\
-CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs)} of CPU (${percent<
-10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}
 
 },
 "./chunk-OLD5VJ7N.js": function (module, exports) {
@@ -2713,6 +2810,16 @@ openSync)(file,import_node_fs.constants.O_WRONLY|import_node_fs.constants.O_NOFO
 from(text),0,null,offset)}finally{(0,import_node_fs.closeSync)(fd)}}function closeFile(fd){(0,import_node_fs.closeSync)(fd)}
 
 },
+"./chunk-POHBIKUS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");function whatOf(view){const{spec,
+state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
+view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
+spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
+""}function standing(view){if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=(0,import_chunk_5HW7JGJN.
+progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
+
+},
 "./chunk-PUQAGBXA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findEscaped:()=>findEscaped,findMembers:()=>findMembers,findProbes:()=>findProbes,findRows:()=>findRows,treeOf:()=>treeOf,
 withBelow:()=>withBelow});module.exports=stdin_exports;var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");
@@ -2759,39 +2866,6 @@ join(folder,name)))]}function ownCgroup(){const mount=mountPoint();const line=re
 void 0||line===void 0?void 0:import_node_path.default.join(mount,line.slice(3))}function mountPoint(){const line=readOrEmpty("/proc/self/mounts").split("\n").find(
 one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowMount(folder){const mount=mountPoint();return mount!==void 0&&import_node_path.default.
 resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
-
-},
-"./chunk-QLIX2ZJA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,healthWord:()=>healthWord,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=
-stdin_exports;var import_chunk_53XFQYW6=load("./chunk-53XFQYW6.js");var import_chunk_3WD6W7R2=load("./chunk-3WD6W7R2.js");var import_chunk_XSVLTRB3=load("./chun\
-k-XSVLTRB3.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./ch\
-unk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./\
-chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.
-resolve().then(()=>load("./kleur-OMCQTRCY.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state===
-"crashed"||state==="timed_out")return kleur.red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[
-head,...rows];const widths=widthsOf({head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).
-join("  ").trimEnd();return(0,import_chunk_BOPSRWHI.cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.
-rows.every(row=>row[table.head.indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){
-if(neededBy(fitted,isEmpty(name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==
-at);if(at>=0)fitted={head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.
-min(atMostLast,widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(
-...[head,...rows].map(row=>(0,import_chunk_BOPSRWHI.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_BOPSRWHI.
-widthOf)(cell)))}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TI\
-ME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;
-async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.
-isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??
-"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).
-join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_O5WAK4KX.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const{backend,profile,
-model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_3WD6W7R2.progressCells)(view,barWidth);const isLive=!(0,import_chunk_OC3P7SNQ.
-isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??
-(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.
-excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_53XFQYW6.
-whatOf)(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function healthWord(health){
-return health==="unknown"?"not judged yet":health}function timeOf({state}){if(state.duration_ms!==null)return(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms);
-const age=(0,import_chunk_R6BAS6U2.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0;return(0,import_chunk_UNGYPAP3.formatDuration)(age<1e3?age:Math.
-floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_OC3P7SNQ.isEnded)(state)?(0,import_chunk_R6BAS6U2.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.
-nowMs)()):null;return age===null?null:`${(0,import_chunk_UNGYPAP3.formatAge)(age)} ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(view.spec?.owner??"-"),16)}
 
 },
 "./chunk-R34HTX3O.js": function (module, exports) {
@@ -2917,6 +2991,31 @@ rted/alive.fifo"),limitFifo:at("started/limit.fifo"),exit:at("exit.json"),result
 default.join(root,"jobs",`.new-${id}`)}
 
 },
+"./chunk-SBRRC2LY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
+{"node_modules/ms/index.js"(exports2,module2){var s=1e3;var m=s*60;var h=m*60;var d=h*24;var w=d*7;var y=d*365.25;module2.exports=function(val,options){options=
+options||{};var type=typeof val;if(type==="string"&&val.length>0){return parse(val)}else if(type==="number"&&isFinite(val)){return options.long?fmtLong(val):fmtShort(
+val)}throw new Error("val is not a non-empty string or a valid number. val="+JSON.stringify(val))};function parse(str){str=String(str);if(str.length>100){return}
+var match=/^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(str);if(!match){
+return}var n=parseFloat(match[1]);var type=(match[2]||"ms").toLowerCase();switch(type){case"years":case"year":case"yrs":case"yr":case"y":return n*y;case"weeks":case"\
+week":case"w":return n*w;case"days":case"day":case"d":return n*d;case"hours":case"hour":case"hrs":case"hr":case"h":return n*h;case"minutes":case"minute":case"mi\
+ns":case"min":case"m":return n*m;case"seconds":case"second":case"secs":case"sec":case"s":return n*s;case"milliseconds":case"millisecond":case"msecs":case"msec":case"\
+ms":return n;default:return void 0}}function fmtShort(ms2){var msAbs=Math.abs(ms2);if(msAbs>=d){return Math.round(ms2/d)+"d"}if(msAbs>=h){return Math.round(ms2/
+h)+"h"}if(msAbs>=m){return Math.round(ms2/m)+"m"}if(msAbs>=s){return Math.round(ms2/s)+"s"}return ms2+"ms"}function fmtLong(ms2){var msAbs=Math.abs(ms2);if(msAbs>=
+d){return plural(ms2,msAbs,d,"day")}if(msAbs>=h){return plural(ms2,msAbs,h,"hour")}if(msAbs>=m){return plural(ms2,msAbs,m,"minute")}if(msAbs>=s){return plural(ms2,
+msAbs,s,"second")}return ms2+" ms"}function plural(ms2,msAbs,n,name){var isPlural=msAbs>=n*1.5;return Math.round(ms2/n)+" "+name+(isPlural?"s":"")}}});var import_ms=(0,
+import_chunk_JSBRDJBE.__toESM)(require_ms(),1);var whole=/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;var part=/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;function parseDuration(text,option,range){
+const upTo=range.max>=Number.MAX_SAFE_INTEGER?"on":`to ${formatDuration(range.max)}`;const allowed=`allowed: ${formatDuration(range.min)} ${upTo}, written like \
+90s, 10m, 1h30m or 250ms`;if(!whole.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+let total=0;for(const[piece]of text.matchAll(part))total+=(0,import_ms.default)(piece);total=Math.round(total);if(!(total>=range.min&&total<=range.max)){throw(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`)}return total}function formatDuration(value){if(value<1e3)return`${Math.
+round(value)}ms`;if(value<6e4)return`${trim(value/1e3)}s`;const units=[["d",864e5],["h",36e5],["m",6e4],["s",1e3]];let rest=Math.round(value/1e3)*1e3;let text="";
+for(const[unit,size]of units){if(unit==="d"&&rest<2*size)continue;const count=Math.floor(rest/size);rest-=count*size;if(count>0)text+=`${count}${unit}`}return text}
+function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(seconds<60)return`${seconds}s`;if(seconds<3600)return`${Math.floor(seconds/60)}m`;return seconds<
+2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
+
+},
 "./chunk-T4JNAPAO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{queueWords:()=>queueWords});module.exports=stdin_exports;function queueWords({place,live,max_live,behind}){const limit=`\
 at most ${max_live} at a time`;if(place===null)return`place not known yet, ${limit}`;const after=behind.length===0?"":`, behind ${behind.join(", ")}`;return`pla\
@@ -2956,6 +3055,23 @@ end())fn(line)}function fenceOf(line){const text=line.trim();const[mark=""]=text
 length+=1;return length<3?void 0:{mark,length,info:text.slice(length).trim()}}function closes(fence,open){return fence.info===""&&fence.mark===open.mark&&fence.
 length>=open.length}function*linesOf(text){for(let from=0;from<text.length;){const newline=text.indexOf("\n",from);const end=newline<0?text.length:newline;yield{
 line:text.slice(from,end),from,next:end+1};from=end+1}}
+
+},
+"./chunk-U5NKZHGD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_4FD7MZHM=load("./chunk-4FD7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_4FD7MZHM.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_4FD7MZHM.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_7M5FTEZX.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_SBGDAVSA.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_4FD7MZHM.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
 "./chunk-UBYOQ2QW.js": function (module, exports) {
@@ -3006,82 +3122,6 @@ readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return nul
 null}
 
 },
-"./chunk-UDBESXHX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
-module.exports=stdin_exports;var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_O4YDRVSJ=load("./chunk-O4YDRVSJ.js");var import_chunk_CLZY6WGD=load(
-"./chunk-CLZY6WGD.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_2INWFJOZ=load(
-"./chunk-2INWFJOZ.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
-import_chunk_PGEWSQPR.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
-filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_K346ZPGJ.describeResult)(note)}`),...run.log?
-[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_B5JTDTFQ.
-taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
-null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
-const failed=(0,import_chunk_CLZY6WGD.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
-if(!spec?.staff||!(0,import_chunk_OC3P7SNQ.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
-import_chunk_PGEWSQPR.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_2INWFJOZ.isChanges)(changes))return notes;
-notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_4QW7YFRX.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
-const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
-for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
-mode,profile}){return!(0,import_chunk_GAHUBHR4.isWriter)(profile)&&(0,import_chunk_GAHUBHR4.isWriter)((0,import_chunk_GAHUBHR4.findMode)(mode)?.profile??"restri\
-cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_PGEWSQPR.readRange)(view.paths.result,0,
-64*1024*1024)?.bytes;if(!deliverable&&!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_OC3P7SNQ.goneError)(view.id,view.paths);const notes=[
-header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_O4YDRVSJ.handbackLine)(
-view);if(handback!==null)notes.push(`hand-back: ${handback}`);if(view.spec?.staff?.mode==="implement"&&(0,import_chunk_C3Q453WQ.claimsOf)(view).kind==="ok")notes.
-push(`check it: ${import_chunk_CZB4Q33L.nextCommands.verify(view.id,view.spec.state_option)}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));
-const on=(0,import_chunk_2RD7TEI5.goingOn)(view,view.spec?.state_option??[]);if(on)notes.push(...on.words===null?[]:[`note: ${on.words}`],`go on: ${Object.values(
-on.next)[0]}`);if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.
-exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(
-warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_R6BAS6U2.ageOf)(view.state.created_at,
-(0,import_chunk_CL3BCQKO.nowMs)())};if(view.damage!==null)return{...view.state,...times};const on=(0,import_chunk_2RD7TEI5.goingOn)(view,view.spec?.state_option??
-[]);const next=on?{going_on:on.words,next:on.next}:{};return{...recordOf(view),...whatIsThere(view.paths),...times,...next}}function forTerminal(bytes){const text=(0,
-import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}
-`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_CZB4Q33L.nextCommands.doctor(view.id,view.spec?.state_option??
-[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
-[]:[(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
-message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
-join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
-kind==="run"&&(0,import_chunk_S7M4UBSY.exists)(paths.output))where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){
-return Object.entries(state.output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes}\
- bytes (${(0,import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_PGEWSQPR.
-readText)(paths.resultRecord);try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_4QW7YFRX.terminalRecord)(
-spec,paths,state):state}function whatIsThere(paths){const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(
-paths.output),error_path:there(paths.error)}}
-
-},
-"./chunk-UNGYPAP3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{formatAge:()=>formatAge,formatDuration:()=>formatDuration,parseDuration:()=>parseDuration});module.exports=stdin_exports;
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var require_ms=(0,import_chunk_JSBRDJBE.__commonJS)(
-{"../../main/node_modules/ms/index.js"(exports2,module2){var s=1e3;var m=s*60;var h=m*60;var d=h*24;var w=d*7;var y=d*365.25;module2.exports=function(val,options){
-options=options||{};var type=typeof val;if(type==="string"&&val.length>0){return parse(val)}else if(type==="number"&&isFinite(val)){return options.long?fmtLong(
-val):fmtShort(val)}throw new Error("val is not a non-empty string or a valid number. val="+JSON.stringify(val))};function parse(str){str=String(str);if(str.length>
-100){return}var match=/^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(str);
-if(!match){return}var n=parseFloat(match[1]);var type=(match[2]||"ms").toLowerCase();switch(type){case"years":case"year":case"yrs":case"yr":case"y":return n*y;case"\
-weeks":case"week":case"w":return n*w;case"days":case"day":case"d":return n*d;case"hours":case"hour":case"hrs":case"hr":case"h":return n*h;case"minutes":case"min\
-ute":case"mins":case"min":case"m":return n*m;case"seconds":case"second":case"secs":case"sec":case"s":return n*s;case"milliseconds":case"millisecond":case"msecs":case"\
-msec":case"ms":return n;default:return void 0}}function fmtShort(ms2){var msAbs=Math.abs(ms2);if(msAbs>=d){return Math.round(ms2/d)+"d"}if(msAbs>=h){return Math.
-round(ms2/h)+"h"}if(msAbs>=m){return Math.round(ms2/m)+"m"}if(msAbs>=s){return Math.round(ms2/s)+"s"}return ms2+"ms"}function fmtLong(ms2){var msAbs=Math.abs(ms2);
-if(msAbs>=d){return plural(ms2,msAbs,d,"day")}if(msAbs>=h){return plural(ms2,msAbs,h,"hour")}if(msAbs>=m){return plural(ms2,msAbs,m,"minute")}if(msAbs>=s){return plural(
-ms2,msAbs,s,"second")}return ms2+" ms"}function plural(ms2,msAbs,n,name){var isPlural=msAbs>=n*1.5;return Math.round(ms2/n)+" "+name+(isPlural?"s":"")}}});var import_ms=(0,
-import_chunk_JSBRDJBE.__toESM)(require_ms(),1);var whole=/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;var part=/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;function parseDuration(text,option,range){
-const upTo=range.max>=Number.MAX_SAFE_INTEGER?"on":`to ${formatDuration(range.max)}`;const allowed=`allowed: ${formatDuration(range.min)} ${upTo}, written like \
-90s, 10m, 1h30m or 250ms`;if(!whole.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-let total=0;for(const[piece]of text.matchAll(part))total+=(0,import_ms.default)(piece);total=Math.round(total);if(!(total>=range.min&&total<=range.max)){throw(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`)}return total}function formatDuration(value){if(value<1e3)return`${Math.
-round(value)}ms`;if(value<6e4)return`${trim(value/1e3)}s`;const units=[["d",864e5],["h",36e5],["m",6e4],["s",1e3]];let rest=Math.round(value/1e3)*1e3;let text="";
-for(const[unit,size]of units){if(unit==="d"&&rest<2*size)continue;const count=Math.floor(rest/size);rest-=count*size;if(count>0)text+=`${count}${unit}`}return text}
-function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(seconds<60)return`${seconds}s`;if(seconds<3600)return`${Math.floor(seconds/60)}m`;return seconds<
-2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
-
-},
 "./chunk-V35MBVEX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{spawnDetached:()=>spawnDetached,spawnShim:()=>spawnShim});module.exports=stdin_exports;var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_node_child_process=require("node:child_process");var import_node_fs=require("node:fs");function spawnDetached(start){const log=(0,
@@ -3130,21 +3170,44 @@ return idTimeMs(a)-idTimeMs(b)||(a<b?-1:a>b?1:0)}function sortIds(ids){const key
 from)).padStart(timeDigits,"0")} ${id}`});return keys.sort().map(key=>key.slice(timeDigits+1))}var timeDigits=9;
 
 },
-"./chunk-VDJCQF3N.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_LZYNDD5K=load("./chunk-LZYNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_LZYNDD5K.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_LZYNDD5K.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_7M5FTEZX.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_SBGDAVSA.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_LZYNDD5K.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
+"./chunk-VR5CFYQH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{withRegistration:()=>withRegistration});module.exports=stdin_exports;var import_chunk_4SDYYJKW=load("./chunk-4SDYYJ\
+KW.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3B\
+CQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7\
+M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");
+async function withRegistration(root,ids,terms,fn){const note=noteOf(ids,terms);const sealed={...note,seal:(0,import_chunk_4SDYYJKW.sealOf)(note)};const{pid,start_token}=note.
+waiter;const files=new Map(ids.map(id=>[id,import_node_path.default.join((0,import_chunk_SBGDAVSA.jobPaths)(root,id).waiters,`${pid}-${start_token.replace(/\W/g,
+"")}.json`)]));const written=[];const writeAll=()=>{let fault2;for(const[id,file]of files){const one=write(file,sealed);if(one!==void 0&&(0,import_chunk_S7M4UBSY.
+exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder)){fault2??=one;continue}files.delete(id);if(one===void 0)written.push(file)}return fault2};const fault=writeAll();
+if(fault!==void 0)terms.tell?.(`this wait is not recorded (${fault}): idle-check does not count it; it waits all the same`);const retry=fault===void 0?void 0:setInterval(
+writeAll,import_chunk_EBOOCFUF.waiterRetryMs);try{return await fn()}finally{clearInterval(retry);for(const file of written){try{(0,import_chunk_PGEWSQPR.removeFile)(
+file)}catch{}}}}function write(file,note){const folder=import_node_path.default.dirname(file);try{if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind!=="folder")
+return"waiters is no folder";try{removeDead(folder)}catch{}(0,import_chunk_PGEWSQPR.writeJson)(file,note,{sync:false});return void 0}catch(error){return(0,import_chunk_NVPF5LEY.
+errnoOf)(error)??"error"}}function noteOf(ids,{kind,mode,until,timeoutMs,owner}){const hasEnd=timeoutMs<=import_chunk_EBOOCFUF.backstopMs;return{waiter:(0,import_chunk_33P23ATF.
+ownIdentity)(),parent:(0,import_chunk_33P23ATF.parentIdentity)()??null,owner:owner??import_chunk_IYTRN2OE.variables.owner()??null,kind,ids,mode,until,since:(0,import_chunk_CL3BCQKO.
+isoNow)(),timeout_ms:timeoutMs,ends_at:hasEnd?(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+timeoutMs):null,ends_mono_ms:hasEnd?(0,import_chunk_CL3BCQKO.
+monotonicMs)()+timeoutMs:null}}function removeDead(folder){for(const name of(0,import_chunk_4SDYYJKW.namesIn)(folder).names){const read=(0,import_chunk_PGEWSQPR.
+readJson)(import_node_path.default.join(folder,name));if(read.kind!=="ok"||!(0,import_chunk_33P23ATF.isIdentity)(read.value.waiter)||(0,import_chunk_33P23ATF.livenessOf)(
+read.value.waiter)!=="dead")continue;(0,import_chunk_PGEWSQPR.removeFile)(import_node_path.default.join(folder,name))}}
+
+},
+"./chunk-W7DDWYA4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_KCMW2SRX=load("./chunk-KCMW2SRX.j\
+s");var import_chunk_U5NKZHGD=load("./chunk-U5NKZHGD.js");var import_chunk_4FD7MZHM=load("./chunk-4FD7MZHM.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_KCMW2SRX.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_U5NKZHGD.onceWords)("run",input,(0,import_chunk_U5NKZHGD.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_U5NKZHGD.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_KCMW2SRX.makeRunPart)(input,cwd);return(0,import_chunk_4FD7MZHM.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_4FD7MZHM.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EBOOCFUF.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_KCMW2SRX.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_4FD7MZHM.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-WDFY7HZW.js": function (module, exports) {
@@ -3191,69 +3254,100 @@ view.isOtherBoot;if(!isHere&&(0,import_chunk_OC3P7SNQ.conditionOf)(view)!=="lost
 import_chunk_L7CMPXNA.isGenuine)(spec,key)}function knownKey(){try{return(0,import_chunk_L7CMPXNA.readKey)()}catch{return void 0}}
 
 },
-"./chunk-WQJBORA7.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
-module.exports=stdin_exports;var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
-ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-MV3KOBJI.js"))).startOwedNotice(
-view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_OC3P7SNQ.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
-root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_OC3P7SNQ.conditionOf)(view))}function mayOweNotice({spec,
-state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_OC3P7SNQ.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
-import_chunk_OC3P7SNQ.inspect)(root,id);const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
-return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-BTJ43AQT.js"));await settleJob(view,now2=>isSettleable(
-(0,import_chunk_OC3P7SNQ.conditionOf)(now2)),isStrict);const now=(0,import_chunk_OC3P7SNQ.inspect)(root,id);return nobodyComes.includes((0,import_chunk_OC3P7SNQ.
-conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
-()=>load("./may-act-MFBIJGQ2.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
-spec:null,damage,state:(0,import_chunk_5AMCSYZA.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
-damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_OC3P7SNQ.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
-resolve().then(()=>load("./attach-3YHEE34Q.js"));await attachWorker(view,isDue);return(0,import_chunk_OC3P7SNQ.inspect)(root,id)}function dropMarker(view){if(!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
-marker)}catch{}}function isHung(view){if((0,import_chunk_OC3P7SNQ.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
-leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_EBOOCFUF.leaseStaleMs}
-
-},
 "./chunk-XSVLTRB3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function staffFacts(spec){
 const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}
 
 },
-"./chunk-Y2C7XQ54.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
-neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_WQJBORA7=load(
-"./chunk-WQJBORA7.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_L7CMPXNA=load(
-"./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
-"./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_GAHUBHR4.isWriter)(staff.profile))return[];const place=placeOf(cwd);
-const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_GAHUBHR4.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
-find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
-nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_CZB4Q33L.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
-"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
-try{const folder=(0,import_chunk_SBGDAVSA.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
-kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
-factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
-20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
-a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_R6BAS6U2.
-readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_447EROGN.
-listActive)(root))await unlessGone(()=>(0,import_chunk_WQJBORA7.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_L7CMPXNA.readKey)();
-const found=[];for(const id of(0,import_chunk_447EROGN.listActive)(root)){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,
-id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_L7CMPXNA.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
-value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_OC3P7SNQ.conditionOf)((0,import_chunk_OC3P7SNQ.inspect)(root,id))}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_WQJBORA7.
-isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
-import_chunk_G4YWOPCR.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
-folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
-a,b)||isBelow(b,a))}
+"./chunk-YL5I5TV6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isContinuable:()=>isContinuable,isUnfinished:()=>isUnfinished});module.exports=stdin_exports;var import_chunk_DYMNB7GS=load(
+"./chunk-DYMNB7GS.js");function isContinuable(paths,state){if(!state.conversation||state.error?.code==="spawn_failed")return false;if(state.output===null||state.
+output.stdout?.bytes>0)return true;return(0,import_chunk_DYMNB7GS.readEvents)(paths,0,1e3).events.some(event=>event.type==="conversation")}function isUnfinished({
+state,warnings}){return state==="done"&&warnings.some(({code})=>code==="parent_question"||code==="not_finished")}
 
 },
-"./chunk-YHC5RSUW.js": function (module, exports) {
+"./chunk-YSRCRM3R.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{noteTrouble:()=>noteTrouble});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function noteTrouble(paths,error){
+try{if((0,import_chunk_S7M4UBSY.exists)(paths.folder))(0,import_chunk_PGEWSQPR.appendText)(paths.workerLog,`cannot judge: ${(0,import_chunk_LXK2ZILE.plainText)(
+(0,import_chunk_NVPF5LEY.messageOf)(error))}
+`)}catch{}}
+
+},
+"./chunk-ZJKPWZEQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_JEBVECJV=load("./chunk-JEBVECJV.js");var import_chunk_6JE3TENL=load(
+"./chunk-6JE3TENL.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_VR5CFYQH=load("./chunk-VR5CFYQH.js");var import_chunk_2VCRT4DN=load(
+"./chunk-2VCRT4DN.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_5OIRZMTB=load("./chunk-5OIRZMTB.js");var import_chunk_UC6ORW33=load(
+"./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load(
+"./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
+const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_R6BAS6U2.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_5HW7JGJN.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_SBRRC2LY.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
+some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_CZB4Q33L.nextCommands.wait(first,root.option);const words=["\
+wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
+["--until","terminal"]:import_chunk_CZB4Q33L.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
+words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_SBRRC2LY.
+formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_CZB4Q33L.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_SBGDAVSA.
+jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_R6BAS6U2.readSpec)(paths);return spec.kind===
+"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_6JE3TENL.pageOf)(view,root):`${JSON.stringify(
+withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_5OIRZMTB.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_UC6ORW33.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
+exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_OC3P7SNQ.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
+wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
+wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
+out:`${pictureText(context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_JEBVECJV.noticeNotes)(view)]}}function whyLines(event,view){
+if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
+message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
+name,bytes,changed},view){const dir=(0,import_chunk_HJHBIBBW.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4MBICC2C.isHandback)(
+name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4MBICC2C.answerName)(name);return[`${changed===true?"chang\
+ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
+value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
+function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const isOver=options.
+mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
+woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
+filter(view=>(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
+exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
+const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_OC3P7SNQ.
+isEnded)(view.state))(0,import_chunk_UC6ORW33.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_5OIRZMTB.observation)(view,{afterSeq:null,root,waited:{
+wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_OC3P7SNQ.isEnded)(
+view.state)?{wake:"terminal",...(0,import_chunk_JEBVECJV.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
+filter(view=>!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
+return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_OC3P7SNQ.
+isEnded)(view.state)?(0,import_chunk_JEBVECJV.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
+out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
+
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_R6BAS6U2.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_JEBVECJV.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_2VCRT4DN.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_VR5CFYQH.withRegistration)(root.folder,ids,{...termsOf(options),tell:context.tell},wait));if(options.heartbeatMs===null)context.
+live?.("");return tellWaited(context,root,waited,options)}function termsOf({mode,until=[],timeoutMs,owner}){return{kind:"wait",mode,until,timeoutMs,owner}}function asOfNow(view){
+try{return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?view:(0,import_chunk_OC3P7SNQ.inspect)(view.root,view.id)}catch{return view}}
+
+},
+"./chunk-ZJP4FJDW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
-exports=stdin_exports;var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_TV6M3BVC=load(
+exports=stdin_exports;var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_TV6M3BVC=load(
 "./chunk-TV6M3BVC.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4MBICC2C=load(
+"./chunk-GAHUBHR4.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4MBICC2C=load(
 "./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_os=require("node:os");var reasons=["exited","lingered","canceled","\
 hard_timeout","first_output_timeout","stalled","sign_in","state_vanished","spawn_failed","never_started","worker_lost","host_restarted"];function parseReason(text){
@@ -3328,7 +3422,7 @@ const{paths,spec,staff}=job;const backend=(0,import_chunk_TV6M3BVC.backendOf)(sp
 reason==="exited";const ending=(0,import_chunk_TV6M3BVC.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
 reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
 ...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_A5QZINI7.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_Y2C7XQ54.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
+import_chunk_CAQTYVED.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
 const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
 const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
 findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
@@ -3355,7 +3449,7 @@ spec,staff:spec.staff},{reading:ending.reading,before:ending.before},{reason:end
 stdout):void 0;for(const warning of staff?.warnings??[])if(!warnings.some(known=>known.message===warning.message))warnings.push(warning);const results=ending.results??
 [];const verdict=judgeEnd({reason:ending.reason,exit,signal,successExit:spec.run?.success_exit??0,staffError:staff?.error??null,ownError:ending.own?.error??null,
 kind:spec.kind,missingFiles:spec.run?(0,import_chunk_K346ZPGJ.missingFiles)(spec.run,results):[],survivors:ending.tree.survivors.map(one=>one.pid),deadlineText:(0,
-import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??
+import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms),detail:ending.detail});const started=before.started_at??startedAt(paths);const ended=timeOf(paths.exit)??
 dueOf(spec,ending)??(0,import_chunk_CL3BCQKO.isoNow)();const conversationId=staff?.reading.conversationId??null;const state={...before,rev:before.rev+1,state:verdict.
 outcome,health:before.health==="attention"?"unknown":before.health,attention_kind:null,started_at:started,ended_at:ended,duration_ms:Math.max(0,Date.parse(ended)-
 Date.parse(started??before.created_at)),exit_code:exit?.exit_code??null,signal,signal_certain:signal===null?null:Boolean(exit?.signaled)||ending.reason!=="exite\
@@ -3371,100 +3465,6 @@ paths.output),stderr:note(paths.error)}}function dueOf({timer},{reason}){return 
 childMark)}function timeOf(file){const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);return facts?(0,import_chunk_CL3BCQKO.isoOf)(facts.modifiedMs):null}
 
 },
-"./chunk-YL5I5TV6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isContinuable:()=>isContinuable,isUnfinished:()=>isUnfinished});module.exports=stdin_exports;var import_chunk_DYMNB7GS=load(
-"./chunk-DYMNB7GS.js");function isContinuable(paths,state){if(!state.conversation||state.error?.code==="spawn_failed")return false;if(state.output===null||state.
-output.stdout?.bytes>0)return true;return(0,import_chunk_DYMNB7GS.readEvents)(paths,0,1e3).events.some(event=>event.type==="conversation")}function isUnfinished({
-state,warnings}){return state==="done"&&warnings.some(({code})=>code==="parent_question"||code==="not_finished")}
-
-},
-"./chunk-YMO37ZVD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
-"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_EBOOCFUF.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
-aborted;const view=await look2();if(event.seq===null||(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
-view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
-function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
-{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_O5WAK4KX.checkpointOf)({...state,checkpoint:{...told,
-at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_O5WAK4KX.
-livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_O5WAK4KX.
-watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
-{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
-evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
-var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
-1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
-throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
-monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
-view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||told.signal.aborted||
-told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
-told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
-pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
-0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
-const isArmed=(0,import_chunk_OC3P7SNQ.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_OLD5VJ7N.
-watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
-()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
-monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
-view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
-monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
-length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_OC3P7SNQ.
-isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_OC3P7SNQ.conditionOf)(
-view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_33P23ATF.
-sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
-1e3,untilDue(view)+import_chunk_OC3P7SNQ.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_R6BAS6U2.
-instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
-import_chunk_WQJBORA7.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
-(0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
-e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_FDR4B2RE.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
-wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
-ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){if(!this.isForHealth)return false;const known=this.
-known==="worker_stopped"||this.known==="shim_stopped"?this.known:void 0;return(0,import_chunk_O5WAK4KX.findStopped)(view)?.cause!==known}lookAtEvents(){this.scan.
-read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.
-seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){
-if(!this.isForHealth)return void 0;const seen=(0,import_chunk_O5WAK4KX.monitorAttention)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const isNew=seen!==void 0&&
-seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,
-at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"attention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){
-this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,
-import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(
-0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;
-let ended=0;await Promise.all(ids.map(async id=>{const watch=options.until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(
-id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};
-stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_OC3P7SNQ.isEnded)(view.state))
-ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.
-beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,
-import_chunk_SBGDAVSA.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,isGiven:false})}
-
-},
-"./chunk-YMPCVOOZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-HOGZ7MUH.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-4OEYPC7B.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-HRNRTWGA.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-2HU6M3PY.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-QJX643IU.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-3XBLCVM4.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-R6C6BWSG.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-XBIDQIWZ.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-J6WRFYMU.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-WVN33FVB.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-OJ27N5IF.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-7AUBI4XP.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-CKMFRAAJ.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-ZBHASGC6.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-RW2PGF7S.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-JC2D36IF.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-VOQ7COG6.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-R6AV4VHR.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-GILGVWGJ.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
-"./clean-QCTDDTLG.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-M3K3LEJ2.js"))).setup,hook:async()=>(await Promise.resolve().then(
-()=>load("./hook-I7EVTRYE.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-EM5UBKNO.js"))).doctor,help:async()=>(await Promise.resolve().
-then(()=>load("./help-26ENHULK.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
-void 0}
-
-},
-"./chunk-YSRCRM3R.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{noteTrouble:()=>noteTrouble});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function noteTrouble(paths,error){
-try{if((0,import_chunk_S7M4UBSY.exists)(paths.folder))(0,import_chunk_PGEWSQPR.appendText)(paths.workerLog,`cannot judge: ${(0,import_chunk_LXK2ZILE.plainText)(
-(0,import_chunk_NVPF5LEY.messageOf)(error))}
-`)}catch{}}
-
-},
 "./chunk-ZZ53MBOS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{startWorker:()=>startWorker});module.exports=stdin_exports;var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_5AMCSYZA.
@@ -3473,25 +3473,25 @@ const note=()=>(0,import_chunk_PGEWSQPR.writeJson)(job.paths.launch,{worker,gene
 error)!=="ENOENT")throw error;note()}}
 
 },
-"./collecting-MEEGAMII.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_DTJVWDE7.waitAndTell});module.exports=stdin_exports;var import_chunk_DTJVWDE7=load("./\
-chunk-DTJVWDE7.js");var import_chunk_UDBESXHX=load("./chunk-UDBESXHX.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_4WSNQXN4=load("\
-./chunk-4WSNQXN4.js");var import_chunk_O4YDRVSJ=load("./chunk-O4YDRVSJ.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_QLIX2ZJA=load(
-"./chunk-QLIX2ZJA.js");var import_chunk_53XFQYW6=load("./chunk-53XFQYW6.js");var import_chunk_3WD6W7R2=load("./chunk-3WD6W7R2.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_G3HUXVHN=load("./chunk-G3HUXVHN.js");var import_chunk_HBN3OCYT=load("./chunk-HBN3OCYT.js");var import_chunk_YMO37ZVD=load(
-"./chunk-YMO37ZVD.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7E4IPNGM=load(
-"./chunk-7E4IPNGM.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load(
-"./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_LUIVRIXY=load(
+"./collecting-KROS2CXK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_ZJKPWZEQ.waitAndTell});module.exports=stdin_exports;var import_chunk_ZJKPWZEQ=load("./\
+chunk-ZJKPWZEQ.js");var import_chunk_JEBVECJV=load("./chunk-JEBVECJV.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_6JE3TENL=load("\
+./chunk-6JE3TENL.js");var import_chunk_AGBZUYXI=load("./chunk-AGBZUYXI.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_EGSLOXGD=load(
+"./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_T4JNAPAO=load(
+"./chunk-T4JNAPAO.js");var import_chunk_VR5CFYQH=load("./chunk-VR5CFYQH.js");var import_chunk_4SDYYJKW=load("./chunk-4SDYYJKW.js");var import_chunk_2VCRT4DN=load(
+"./chunk-2VCRT4DN.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_5OIRZMTB=load(
+"./chunk-5OIRZMTB.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load(
+"./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_4QW7YFRX=load(
 "./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load(
 "./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
-"./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -3501,9 +3501,9 @@ chunk-DTJVWDE7.js");var import_chunk_UDBESXHX=load("./chunk-UDBESXHX.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-O7WF6QVR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_YMPCVOOZ=load("./chunk-YMPCVOOZ.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
+"./dispatch-BATJ23UE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_ISFFQJMM=load("./chunk-ISFFQJMM.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
 "./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
@@ -3512,7 +3512,7 @@ chunk-DTJVWDE7.js");var import_chunk_UDBESXHX=load("./chunk-UDBESXHX.js");var im
 includes("\uFFFD")))return false;try{new TextDecoder("utf-8",{fatal:true}).decode((0,import_node_fs.readFileSync)("/proc/self/cmdline"));return false}catch(error){
 return error instanceof TypeError}}var Parsed=class{words;rest;values;command;constructor(command,values,words,rest){this.command=command;this.values=values;this.
 words=words;this.rest=rest}has(name){return this.values.has(name)}given(){return[...this.values].flatMap(([name,texts])=>texts.map(text=>[name,text]))}text(name){
-return this.values.get(name)?.[0]}texts(name){return this.values.get(name)??[]}duration(name){const text=this.text(name);return text===void 0?void 0:(0,import_chunk_UNGYPAP3.
+return this.values.get(name)?.[0]}texts(name){return this.values.get(name)??[]}duration(name){const text=this.text(name);return text===void 0?void 0:(0,import_chunk_SBRRC2LY.
 parseDuration)(text,`--${name}`,rangeOf(this.command.options[name],name))}durationOrDefault(name){return this.duration(name)??rangeOf(this.command.options[name],
 name).default}size(name){const text=this.text(name);return text===void 0?void 0:(0,import_chunk_TFEMYLSK.parseSize)(text,`--${name}`,rangeOf(this.command.options[name],
 name))}count(name){const text=this.text(name);if(text===void 0)return void 0;const range=rangeOf(this.command.options[name],name);const value=/^\d{1,15}$/.test(
@@ -3540,8 +3540,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_YMPCVOOZ.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_YMPCVOOZ.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_ISFFQJMM.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_ISFFQJMM.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_LTTE43GU.locateRoot)({option:parsed.
@@ -3549,10 +3549,10 @@ text("state-dir"),variable:import_chunk_IYTRN2OE.variables.stateDir(),cwd:base.c
 resolve().then(()=>load("./usage-FBWKO7L2.js"));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:renderHelp(command)}}
 
 },
-"./judging-7LBD3LGU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_OERIOCKS=load("./chunk-OERIOCKS.js");
+"./judging-4L746DBA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{startJudging:()=>startJudging});module.exports=stdin_exports;var import_chunk_2WOCCBJN=load("./chunk-2WOCCBJN.js");
 var import_chunk_YSRCRM3R=load("./chunk-YSRCRM3R.js");var import_chunk_DKHKDNN3=load("./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");
-var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
+var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");
 var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");
 var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");
 var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
@@ -3572,7 +3572,7 @@ long)*(last.atMs-first.atMs);const isSteady=Math.abs(last.completed-first.comple
 const middle=of=>points.reduce((sum,point)=>sum+of(point)/points.length,0);const[atMs,completed]=[middle(point=>point.atMs),middle(point=>point.completed)];let[
 product,square]=[0,0];for(const point of points){product+=(point.atMs-atMs)*(point.completed-completed);square+=(point.atMs-atMs)**2}return product/square}var textBytes=120;
 var longestEta=100*365*86400;var fields=["status","phase","completed","total","eta_seconds","message"];var failures=["failed","failure","error","errored","crash\
-ed"];function parseProbe(end,bounds){switch(end.how){case"timeout":return trouble(`took longer than ${(0,import_chunk_UNGYPAP3.formatDuration)(bounds.timeoutMs)}`);case"\
+ed"];function parseProbe(end,bounds){switch(end.how){case"timeout":return trouble(`took longer than ${(0,import_chunk_SBRRC2LY.formatDuration)(bounds.timeoutMs)}`);case"\
 flooded":return trouble(`printed more than ${bounds.bytes} bytes`);case"aborted":return trouble("was broken off");case"failed":return trouble(`could not be star\
 ted: ${plain(end.reason??"not known why")}`);default:}if(end.code!==0){const said=plain(end.stderr);return trouble(`exited with code ${end.code??"unknown"}${said===
 ""?"":`: ${said}`}`)}return parseText(end.stdout)}function saysFailure({status}){return failures.includes((status??"").toLowerCase())}function parseText(stdout){
@@ -3597,7 +3597,7 @@ window:[],probe:null,pace:null};var reasonBytes=600;function judgeHealth(before,
 probe?.kind==="trouble"?before.troubles+1:0;const changes=changesOf(before,seen,reading);const isWhole=seen.activity.spanMs>=seen.everyMs/2;const window=[...before.
 window,seen.activity].slice(-import_chunk_EBOOCFUF.unchangedCheckpoints);const memory={n:seen.n,since:changes.length>0?seen.n:before.since,told:[],unchanged:changes.
 length>0?0:before.unchanged+(isWhole?1:0),probeUnchanged:changes.length>0?0:before.probeUnchanged+(isWhole&&isComparable(before.probe,reading)?1:0),troubles,window,
-probe:reading?newestOf(before.probe,reading):before.probe,pace:reading?paceAfter(before.pace,reading,seen.elapsedMs):before.pace};const stillness=(0,import_chunk_OERIOCKS.
+probe:reading?newestOf(before.probe,reading):before.probe,pace:reading?paceAfter(before.pace,reading,seen.elapsedMs):before.pace};const stillness=(0,import_chunk_2WOCCBJN.
 stillnessOf)(window);const causes=[...stillCauses(memory,stillness),...taskCauses(seen)];const names=causes.flatMap(cause=>cause.names).sort();memory.told=[...new Set(
 [...lastingOf(before.told,changes.length>0,seen.probe),...names])];const figures=stillness.words;const reasons=causes.map(cause=>cause.reason);if(causes.length===
 0)reasons.push(...changes);if(reasons.length===0)reasons.push(evidenceWords(memory,before,seen,figures));if(seen.probe?.kind==="trouble")reasons.push(seen.probe.
@@ -3615,12 +3615,12 @@ phase??earlier?.phase??null;if(now.completed!==null||!earlier)return{...now,phas
 probe,elapsedMs,expectMs}){const causes=[];if(probe?.kind==="ok"&&saysFailure(probe)){const{status,phase,message}=probe;const evidence=(0,import_chunk_CTSRVJRC.
 toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(`${status}\0${phase}`))).slice(0,8);const words=`status "${status}"${phase?`, phase "${phase}"`:
 ""}${message?`, "${message}"`:""}`;causes.push({names:[`probe_failed@${evidence}`],reason:`the probe reports failure (${words})`})}if(expectMs!==null&&elapsedMs>
-expectMs){const reason=`over the expected duration of ${(0,import_chunk_UNGYPAP3.formatDuration)(expectMs)}: it runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(
+expectMs){const reason=`over the expected duration of ${(0,import_chunk_SBRRC2LY.formatDuration)(expectMs)}: it runs for ${(0,import_chunk_SBRRC2LY.formatDuration)(
 elapsedMs)}`;causes.push({names:["over_expected"],reason})}return causes}function stillCauses(memory,stillness){const{unchanged,probeUnchanged,probe,troubles,since}=memory;
 if(unchanged<import_chunk_EBOOCFUF.unchangedCheckpoints||troubles>0&&troubles<=import_chunk_EBOOCFUF.unchangedCheckpoints)return[];const name=`no_change@${since}`;
 const during=`for ${unchanged} checkpoints in a row`;switch(stillness.kind){case"dead":{const reason=`dead_wait: ${during} no observable change, no CPU, no outp\
 ut and no descendant`;return[{names:["dead_wait",name],reason}]}case"waiting":return[{names:[name],reason:`no observable change ${during}: it is asleep with ${(0,
-import_chunk_OERIOCKS.countDescendants)(stillness.descendants)}`}];default:{if(troubles>0||probeUnchanged<import_chunk_EBOOCFUF.unchangedCheckpoints)return[];const at=probe?.
+import_chunk_2WOCCBJN.countDescendants)(stillness.descendants)}`}];default:{if(troubles>0||probeUnchanged<import_chunk_EBOOCFUF.unchangedCheckpoints)return[];const at=probe?.
 completed===null||probe===null?"":` (${countWords(probe)})`;const but=stillness.kind==="working"?`, but it works (${stillness.words})`:"";return[{names:[name],reason:`\
 no observable change by the probe ${during}${at}${but}`}]}}}function evidenceWords(memory,before,{probe},figures){const hasGoneBack=probe?.kind==="ok"&&probe.completed!==
 null&&before.probe!==null&&before.probe.completed!==null&&probe.completed<before.probe.completed;if(hasGoneBack)return`completed went back from ${before.probe?.
@@ -3650,14 +3650,14 @@ Math.max(fastest,Math.floor(stallMs/4)))}var StallWatch=class{stallMs;samples=[]
 fromMs}add(activity,atMs){const{stallMs}=this;if(activity.spanMs>stallMs&&activity.spanMs>2*stallSampleMs(stallMs)){this.samples=[];this.quietSince=atMs;this.seen=
 void 0;return}this.samples.push({atMs,activity});this.samples=this.samples.filter(one=>one.atMs>atMs-stallMs);if(activity.hasOutput||activity.hasLog||activity.changed.
 length>0)this.quietSince=atMs;this.seen=this.judge(atMs)}stalled(){return this.seen}judge(atMs){const quietMs=atMs-this.quietSince;if(quietMs<this.stallMs)return void 0;
-let[cpuMs,spanMs]=[0,0];for(const{activity}of this.samples){cpuMs+=activity.cpuMs??0;spanMs+=activity.spanMs}if((0,import_chunk_OERIOCKS.isBusy)(cpuMs,spanMs))return void 0;
-const descendants=Math.max(0,...this.samples.map(({activity})=>activity.descendants));const asleep=descendants>0?`${(0,import_chunk_OERIOCKS.countDescendants)(descendants)}\
- asleep`:"no descendant";return`for ${(0,import_chunk_UNGYPAP3.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`}};
+let[cpuMs,spanMs]=[0,0];for(const{activity}of this.samples){cpuMs+=activity.cpuMs??0;spanMs+=activity.spanMs}if((0,import_chunk_2WOCCBJN.isBusy)(cpuMs,spanMs))return void 0;
+const descendants=Math.max(0,...this.samples.map(({activity})=>activity.descendants));const asleep=descendants>0?`${(0,import_chunk_2WOCCBJN.countDescendants)(descendants)}\
+ asleep`:"no descendant";return`for ${(0,import_chunk_SBRRC2LY.formatDuration)(quietMs)} nothing printed, no result path changed, ${cpuMs} ms of CPU, ${asleep}`}};
 var clock={monotonicMs:import_chunk_CL3BCQKO.monotonicMs,at:import_chunk_CL3BCQKO.atMonotonic,iso:import_chunk_CL3BCQKO.isoNow};var lookMs=5e3;function startJudging(claim,progress,child,run){
 const{spec,paths}=claim;const tree=(0,import_chunk_PUQAGBXA.treeOf)(spec,paths,{worker:claim.self,...child});const isFirst=child.isOurs;if(!isFirst)(0,import_chunk_DKHKDNN3.
 endProbes)(tree);const launchMs=spec.deadline_mono_ms-spec.deadline_ms;const longMs=run.checkpoint_ms??import_chunk_EBOOCFUF.limits.checkpoint.default;const everyMs=run.
 checkpoint_fast_ms??longMs;const sampleMs=Math.min(run.sample_ms??import_chunk_EBOOCFUF.limits.sample.default,everyMs);const nowMs=clock.monotonicMs();const stall=spec.
-stall_ms===null?void 0:new StallWatch(spec.stall_ms,isFirst?launchMs:nowMs);const onError=error=>(0,import_chunk_YSRCRM3R.noteTrouble)(claim.paths,error);const sampler=new import_chunk_OERIOCKS.
+stall_ms===null?void 0:new StallWatch(spec.stall_ms,isFirst?launchMs:nowMs);const onError=error=>(0,import_chunk_YSRCRM3R.noteTrouble)(claim.paths,error);const sampler=new import_chunk_2WOCCBJN.
 Sampler({clock,everyMs:spec.stall_ms===null?sampleMs:Math.min(sampleMs,stallSampleMs(spec.stall_ms)),look:()=>lookAt(claim,tree,run),fromMs:isFirst?launchMs:nowMs,
 baseline:isFirst?baselineOf(run):null,...stall?{onSample:(activity,atMs)=>stall.add(activity,atMs)}:{},onError});let isReset=!isFirst;const stopCheckpoints=startCheckpoints(
 {clock,launchMs,everyMs,stride:Math.max(1,Math.round(longMs/everyMs)),expectMs:run.expect_ms??null,memory:isFirst?freshMemory:readMemory(paths,Math.floor((nowMs-
@@ -3671,25 +3671,25 @@ g_wait_checkpoint",task:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZI
 const known=[...run.success_files??[],...run.result_baselines??[]];return{results:new Map(known.map(({path,before})=>[path,before]))}}async function lookAt({paths},tree,run){
 const named=new Set([...(run.success_files??[]).map(one=>one.path),...run.result_paths??[]]);const[log,...facts]=await Promise.all([run.log?(0,import_chunk_2BIZXMTV.
 fileFacts)(run.log,lookMs):void 0,...[...named].map(path=>(0,import_chunk_2BIZXMTV.fileFacts)(path,lookMs))]);const results=new Map;for(const[index,path]of[...named].
-entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}return{usage:(0,import_chunk_OERIOCKS.measureTree)(tree),stdout:(0,import_chunk_S7M4UBSY.
+entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}return{usage:(0,import_chunk_2WOCCBJN.measureTree)(tree),stdout:(0,import_chunk_S7M4UBSY.
 factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0,results,log}}
 
 },
-"./main-AOSI7FS3.js": function (module, exports) {
+"./main-S6TOYC35.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_DDZYH3FZ=load("./chunk-DDZYH3FZ.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_FZK6R6GB=load("./chunk-FZK6R6GB.js");var import_chunk_DKHKDNN3=load("./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load(
-"./chunk-PUQAGBXA.js");var import_chunk_C6GK5W5D=load("./chunk-C6GK5W5D.js");var import_chunk_YHC5RSUW=load("./chunk-YHC5RSUW.js");var import_chunk_A5QZINI7=load(
-"./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_4QW7YFRX=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_DXHXJLJI=load("./chunk-DXHXJLJI.js");var import_chunk_DKHKDNN3=load("./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load(
+"./chunk-PUQAGBXA.js");var import_chunk_I7LKBOS4=load("./chunk-I7LKBOS4.js");var import_chunk_ZJP4FJDW=load("./chunk-ZJP4FJDW.js");var import_chunk_A5QZINI7=load(
+"./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_4QW7YFRX=load(
 "./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load(
 "./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
-"./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load(
+"./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load(
 "./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
 "./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
+"./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -3704,25 +3704,25 @@ if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isD
 resolve().then(()=>load("./notify-NXD7HWIG.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
 import_chunk_OC3P7SNQ.inspect)(root,id);if(spec?.notify&&(0,import_chunk_OC3P7SNQ.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-NXD7HWIG\
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_5AMCSYZA.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
-n-A6PBJXFR.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-BNUZVLD4.js"))).runWatch(
-claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-PYBRRFI4.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
-"./supervise-VL5TJUGP.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
+n-F4Q57Q6J.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-HTDZWSNS.js"))).runWatch(
+claim,log);case"timer":return(await Promise.resolve().then(()=>load("./run-timer-I2CAAJ2S.js"))).runTimer(claim);default:return(await Promise.resolve().then(()=>load(
+"./supervise-D6665L65.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtException",reject);process.on("u\
 nhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_DYMNB7GS.openJournal)(paths,spec).append("worker_\
 failed",{message});const failures=(0,import_chunk_DYMNB7GS.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;if(failures<import_chunk_EBOOCFUF.
 workerFailures)return;const view=(0,import_chunk_OC3P7SNQ.inspect)(root,spec.id);const tree=(0,import_chunk_PUQAGBXA.treeOf)(spec,paths,{worker:claim.self,shim:view.
 shim,child:view.child});const ended=await(0,import_chunk_DKHKDNN3.terminate)(tree,{graceMs:import_chunk_EBOOCFUF.orphanGraceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs});
 const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"worker_lost",exit:view.exit,tree:ended,reconciled:false,
-warnings};await(0,import_chunk_FZK6R6GB.concludeAsked)(claim,ending,tree)}
+warnings};await(0,import_chunk_DXHXJLJI.concludeAsked)(claim,ending,tree)}
 
 },
-"./observe-WVN33FVB.js": function (module, exports) {
+"./observe-E775F42C.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_7YG4K7DK=load(
-"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_7E4IPNGM=load("./chunk-7E4IPNGM.js");var import_chunk_2RD7TEI5=load(
-"./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load(
-"./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
+"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_5OIRZMTB=load("./chunk-5OIRZMTB.js");var import_chunk_2RD7TEI5=load(
+"./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load(
+"./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
 "./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_6PFAPK5K=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -3735,26 +3735,26 @@ s after number N (next_seq of an earlier look)"},...import_chunk_7YG4K7DK.ownerO
 mer is not taken for it while another job is live. Exit codes as of wait: 0 says that the job is done, not that anybody has read its result.",examples:["observe",
 "observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const owner=input.
 text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const id=input.words[0]===void 0?(0,import_chunk_HPPEOSO5.requireNewest)(root,owner,"a job to obser\
-ve").id:(0,import_chunk_447EROGN.findJob)(root,input.words[0]);const view=await(0,import_chunk_WQJBORA7.refreshUnasked)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.
-exitCodeOf)(view.state.state),json:(0,import_chunk_7E4IPNGM.observation)(view,{afterSeq:input.count("after-seq")??null,root})}}};
+ve").id:(0,import_chunk_447EROGN.findJob)(root,input.words[0]);const view=await(0,import_chunk_AKW5C6Q2.refreshUnasked)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.
+exitCodeOf)(view.state.state),json:(0,import_chunk_5OIRZMTB.observation)(view,{afterSeq:input.count("after-seq")??null,root})}}};
 
 },
-"./result-7AUBI4XP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_UDBESXHX=load(
-"./chunk-UDBESXHX.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_O4YDRVSJ=load("./chunk-O4YDRVSJ.js");var import_chunk_CLZY6WGD=load(
-"./chunk-CLZY6WGD.js");var import_chunk_3WD6W7R2=load("./chunk-3WD6W7R2.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_7YG4K7DK=load(
-"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7E4IPNGM=load(
-"./chunk-7E4IPNGM.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load(
-"./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_4QW7YFRX=load(
+"./result-XLBSTEBZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_JEBVECJV=load(
+"./chunk-JEBVECJV.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_AGBZUYXI=load("./chunk-AGBZUYXI.js");var import_chunk_CLZY6WGD=load(
+"./chunk-CLZY6WGD.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_7YG4K7DK=load(
+"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_5OIRZMTB=load(
+"./chunk-5OIRZMTB.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load(
+"./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_4QW7YFRX=load(
 "./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load(
 "./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
-"./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
+"./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -3767,21 +3767,21 @@ common},notes:"Default: the latest finished job. Exit codes as of wait.",example
 z --claims"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.
 variables.owner()??null;const isFinished=id2=>(0,import_chunk_OC3P7SNQ.isEnded)((0,import_chunk_OC3P7SNQ.inspect)(root.folder,id2).state);const id=input.words[0]===
 void 0?(0,import_chunk_HPPEOSO5.requireLatest)(root,owner,"a finished job",isFinished):(0,import_chunk_447EROGN.findJob)(root,input.words[0]);const view=await(0,
-import_chunk_WQJBORA7.refresh)(root.folder,id,true);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)){const wait=import_chunk_CZB4Q33L.nextCommands.waitOn(id,view.
-spec,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_7E4IPNGM.observation)(view,{afterSeq:null,root})};
+import_chunk_AKW5C6Q2.refresh)(root.folder,id,true);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)){const wait=import_chunk_CZB4Q33L.nextCommands.waitOn(id,view.
+spec,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_5OIRZMTB.observation)(view,{afterSeq:null,root})};
 return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))
 return(await Promise.resolve().then(()=>load("./claims-reply-4AZAKRVM.js"))).tellClaims(view);const afterPrint=()=>(0,import_chunk_UC6ORW33.noteCollected)(view,
-"result");const reply=(0,import_chunk_UDBESXHX.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_UDBESXHX.endedDocument)(view),
+"result");const reply=(0,import_chunk_JEBVECJV.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_JEBVECJV.endedDocument)(view),
 afterPrint}:{...reply,afterPrint}}};
 
 },
-"./run-HOGZ7MUH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_JMWEO4CK.folderOf,run:()=>import_chunk_JMWEO4CK.run});module.exports=stdin_exports;var import_chunk_JMWEO4CK=load(
-"./chunk-JMWEO4CK.js");var import_chunk_CQE3H7SR=load("./chunk-CQE3H7SR.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VDJCQF3N=load(
-"./chunk-VDJCQF3N.js");var import_chunk_LZYNDD5K=load("./chunk-LZYNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
+"./run-X2VA4CML.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_W7DDWYA4.folderOf,run:()=>import_chunk_W7DDWYA4.run});module.exports=stdin_exports;var import_chunk_W7DDWYA4=load(
+"./chunk-W7DDWYA4.js");var import_chunk_KCMW2SRX=load("./chunk-KCMW2SRX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_U5NKZHGD=load(
+"./chunk-U5NKZHGD.js");var import_chunk_4FD7MZHM=load("./chunk-4FD7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LTTE43GU.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -3797,10 +3797,10 @@ stdin_exports;var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-OJ27N5IF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_JJQWSABP=load("./chunk-JJQWSABP.js");var import_chunk_7YG4K7DK=load(
+"./status-DY4OX2L6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_A764URPI=load("./chunk-A764URPI.js");var import_chunk_7YG4K7DK=load(
 "./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
+"./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -3819,7 +3819,7 @@ duration",value:"D",range:import_chunk_EBOOCFUF.limits.redraw,help:"with --watch
 "owner")??null,kinds:parseKinds(input.text("kind"))};const isThere=(0,import_chunk_LTTE43GU.checkRoot)(root.folder);if(input.has("watch"))return watchIt(context,
 root,input,choice);if(input.words[0]!==void 0)return showOne(root,input.words[0],input.has("json"));if(input.has("tree")&&choice.owner!==null){const{whoseJobs}=await Promise.
 resolve().then(()=>load("./whose-MR3VXB3X.js"));const whose=whoseJobs(root.folder,choice.owner);choice.isMine=spec=>whose(spec)!=="other"}const views=isThere?await(0,
-import_chunk_JJQWSABP.listViews)(root.folder,{...choice,recent:recentOf(input)}):[];const reply={code:import_chunk_6PFAPK5K.exitCodes.done,...await shown(context,
+import_chunk_A764URPI.listViews)(root.folder,{...choice,recent:recentOf(input)}):[];const reply={code:import_chunk_6PFAPK5K.exitCodes.done,...await shown(context,
 root,input,{views,choice})};const others=isThere&&!input.has("markdown")?await othersOf(root,choice,views):null;return others===null||reply.out===void 0?reply:{
 ...reply,out:`${reply.out}${others}
 `}}};async function othersOf(root,{owner},views){const{isEnded}=await Promise.resolve().then(()=>load("./view-GTNO2POA.js"));if(owner===null||views.some(({state})=>!isEnded(
@@ -3833,27 +3833,27 @@ usageError)(`cannot take --${among} with the id of one job: it is for the table`
 ",");const unknown=words.find(word=>!import_chunk_R6BAS6U2.kinds.includes(word));if(unknown===void 0)return words;throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show jobs of kind ${JSON.stringify(unknown)}: allowed are ${import_chunk_R6BAS6U2.kinds.join(", ")}, with commas between`)}function recentOf(input){return input.
 has("active")?0:input.count("recent")??recentDefault}async function shown(context,root,input,{views,choice}){if(input.has("json")){const{isoNow}=await Promise.resolve().
-then(()=>load("./clock-EAERTS64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-BSOSV3TN.js"));return{json:{state_folder:root.folder,
-now:isoNow(),jobs:views.map(rowDocument)}}}if(views.length===0)return{out:`${(await Promise.resolve().then(()=>load("./no-jobs-J2ZQMJTO.js"))).noJobs(root,choice)}\
+then(()=>load("./clock-EAERTS64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-RGQMCPI6.js"));return{json:{state_folder:root.folder,
+now:isoNow(),jobs:views.map(rowDocument)}}}if(views.length===0)return{out:`${(await Promise.resolve().then(()=>load("./no-jobs-MYOCDVA3.js"))).noJobs(root,choice)}\
 
-`};if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-CG5KHACK.js"))).lanesOf(views,root)}
-`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-AOSURRAI.js"))).treeOf(root.folder,views,context.width)}
-`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-2WPNPM45.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
+`};if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-6EVQFLMY.js"))).lanesOf(views,root)}
+`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-434ROLDB.js"))).treeOf(root.folder,views,context.width)}
+`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-CJXEQOKQ.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
 variables.noColor()};return{out:`${await tableOf(views,look)}
 `}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-AZYCOZHR.js"));const{refreshUnasked}=await Promise.resolve().
-then(()=>load("./reconcile-UVY2W4L2.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
-state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-R4UVVIDF.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
-then(()=>load("./observation-FSTPHMWG.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
-words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-AZYCOZHR.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-UQ\
-P2KXXL.js"));return watchStatus(context,{...choice,root,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault("every")})}
+then(()=>load("./reconcile-HFHGFSGU.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
+state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-T5Q7FURJ.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
+then(()=>load("./observation-TDMSJ7JZ.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
+words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-AZYCOZHR.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-JB\
+YG27AE.js"));return watchStatus(context,{...choice,root,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault("every")})}
 
 },
-"./status-table-2WPNPM45.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_QLIX2ZJA.endedOf,healthWord:()=>import_chunk_QLIX2ZJA.healthWord,ownerOf:()=>import_chunk_QLIX2ZJA.
-ownerOf,tableOf:()=>import_chunk_QLIX2ZJA.tableOf,timeOf:()=>import_chunk_QLIX2ZJA.timeOf});module.exports=stdin_exports;var import_chunk_QLIX2ZJA=load("./chunk\
--QLIX2ZJA.js");var import_chunk_53XFQYW6=load("./chunk-53XFQYW6.js");var import_chunk_3WD6W7R2=load("./chunk-3WD6W7R2.js");var import_chunk_XSVLTRB3=load("./chu\
-nk-XSVLTRB3.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_UNGYPAP3=load("./c\
-hunk-UNGYPAP3.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(".\
+"./status-table-CJXEQOKQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_EGSLOXGD.endedOf,healthWord:()=>import_chunk_EGSLOXGD.healthWord,ownerOf:()=>import_chunk_EGSLOXGD.
+ownerOf,tableOf:()=>import_chunk_EGSLOXGD.tableOf,timeOf:()=>import_chunk_EGSLOXGD.timeOf});module.exports=stdin_exports;var import_chunk_EGSLOXGD=load("./chunk\
+-EGSLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chu\
+nk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load("./c\
+hunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(".\
 /chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -3863,23 +3863,23 @@ hunk-UNGYPAP3.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var imp
 "./chunk-JSBRDJBE.js");
 
 },
-"./supervise-VL5TJUGP.js": function (module, exports) {
+"./supervise-D6665L65.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_PDXOD4WF=load(
 "./chunk-PDXOD4WF.js");var import_chunk_UBYOQ2QW=load("./chunk-UBYOQ2QW.js");var import_chunk_DDZYH3FZ=load("./chunk-DDZYH3FZ.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_KATCOX57=load("./chunk-KATCOX57.js");var import_chunk_FZK6R6GB=load(
-"./chunk-FZK6R6GB.js");var import_chunk_DKHKDNN3=load("./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_C6GK5W5D=load(
-"./chunk-C6GK5W5D.js");var import_chunk_YHC5RSUW=load("./chunk-YHC5RSUW.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_KATCOX57=load("./chunk-KATCOX57.js");var import_chunk_DXHXJLJI=load(
+"./chunk-DXHXJLJI.js");var import_chunk_DKHKDNN3=load("./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_I7LKBOS4=load(
+"./chunk-I7LKBOS4.js");var import_chunk_ZJP4FJDW=load("./chunk-ZJP4FJDW.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load(
 "./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load(
 "./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load(
-"./chunk-YL5I5TV6.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-YL5I5TV6.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load(
 "./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load(
-"./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load(
+"./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -4114,7 +4114,7 @@ profile,resume:staff.resume,freshId:uuidOf(spec.mark),cwd:spec.cwd,deadlineMs:sp
 staff}=spec;if(!staff)return"";const mode=(0,import_chunk_GAHUBHR4.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.resume!==
 null;const parts=isFollowUp?[task(staff),environment(spec,facts),handback(spec),unattended(spec,staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?
 historical(staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),handback(spec),list("Your final message",[...mode.form,...answerRules])];
-if(staff.schema)parts.push(import_chunk_YHC5RSUW.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+if(staff.schema)parts.push(import_chunk_ZJP4FJDW.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const nobody=spec.handback?"Nobody can grant permissions while you work, and questions are answered only through the h\
@@ -4153,12 +4153,12 @@ reason:"state_vanished"};if((0,import_chunk_R6BAS6U2.readCancel)(paths))return{r
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_EBOOCFUF.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_R6BAS6U2.readExit)(paths))return(0,import_chunk_YHC5RSUW.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_R6BAS6U2.readExit)(paths))return(0,import_chunk_ZJP4FJDW.
 parseReason)((0,import_chunk_R6BAS6U2.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_PGEWSQPR.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_YHC5RSUW.parseReason)((0,import_chunk_R6BAS6U2.readReason)(paths))??reason;if(!(0,import_chunk_R6BAS6U2.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_ZJP4FJDW.parseReason)((0,import_chunk_R6BAS6U2.readReason)(paths))??reason;if(!(0,import_chunk_R6BAS6U2.
 readExit)(paths))return reason;(0,import_chunk_PGEWSQPR.removeFile)(paths.reason);return void 0}var reviveMs=2e3;async function untilEnd(claim,progress,child,follower,agent){
-const{paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_YHC5RSUW.parseReason)(
-(0,import_chunk_R6BAS6U2.readReason)(paths))??"exited"}));const told=(0,import_chunk_R6BAS6U2.readExit)(paths)?void 0:(0,import_chunk_YHC5RSUW.parseReason)((0,import_chunk_R6BAS6U2.
+const{paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_ZJP4FJDW.parseReason)(
+(0,import_chunk_R6BAS6U2.readReason)(paths))??"exited"}));const told=(0,import_chunk_R6BAS6U2.readExit)(paths)?void 0:(0,import_chunk_ZJP4FJDW.parseReason)((0,import_chunk_R6BAS6U2.
 readReason)(paths));if(told!==void 0)resolve({reason:told});const pair=()=>({mark:spec.mark,shim:child.shim,child:child.child??(0,import_chunk_R6BAS6U2.readMark)(
 paths.childMark,claim.self)??null});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;if(wanted!=="state_vanished"&&(0,import_chunk_KATCOX57.
 reviveShim)(pair())){const late=setTimeout(()=>end2(wanted,detail),reviveMs);releases.push(()=>clearTimeout(late))}else end2(wanted,detail)};const end2=(wanted,detail)=>{
@@ -4167,12 +4167,12 @@ push((0,import_chunk_CL3BCQKO.atMonotonic)(spec.deadline_mono_ms,()=>stop("hard_
 stop);const handback2=startHandback(claim,progress);releases.push(handback2.stop);const findDue=makeDueLook(claim,follower,agent,judging.stalled);const tick=()=>{
 follower.tick();tellNewNeighbours(claim,progress);handback2.look();(0,import_chunk_KATCOX57.reviveShim)(pair());const due=findDue();if(due)stop(due.reason,due.detail)};
 releases.push((0,import_chunk_PDXOD4WF.makeTicker)(claim,tick))})}finally{for(const release of releases)release()}}function startJudging(claim,progress,child){const{
-run,staff}=claim.spec;let judging;let stopWatching;let isOver=false;if(staff)void Promise.resolve().then(()=>load("./agent-liveness-WZSIAEGJ.js")).then(({watchLiveness})=>{
-if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)void Promise.resolve().then(()=>load("./judging-7LBD3LGU.js")).then(loaded=>{if(!isOver)judging=
+run,staff}=claim.spec;let judging;let stopWatching;let isOver=false;if(staff)void Promise.resolve().then(()=>load("./agent-liveness-ITQHZGEO.js")).then(({watchLiveness})=>{
+if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)void Promise.resolve().then(()=>load("./judging-4L746DBA.js")).then(loaded=>{if(!isOver)judging=
 loaded.startJudging(claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop();stopWatching?.()}}}function startHandback(claim,progress){
 let teller;let isOver=false;if(claim.spec.handback)void Promise.resolve().then(()=>load("./handback-I3OKXD4S.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(
 claim,progress)});return{look:()=>teller?.look(),stop:()=>{isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;
-const{warnings}=progress.state;const fresh=(0,import_chunk_Y2C7XQ54.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));
+const{warnings}=progress.state;const fresh=(0,import_chunk_CAQTYVED.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));
 if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};async function supervise(claim){
 const{paths,spec}=claim;const progress=new import_chunk_UBYOQ2QW.Progress(claim);const isClaimed=(0,import_chunk_S7M4UBSY.exists)(paths.started);await tellClaim(
 claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(claim);if(early)return void await endUnstarted(claim,early);const begun=isClaimed?{child:await attachChild(
@@ -4185,10 +4185,10 @@ const{paths,spec}=claim;const{child,before,follower,agent,due}=parts;const{reaso
 removeCgroup)(claim.cgroup,spec.id);return}const ended=reason==="exited"?nothing:await stopTree(claim,child,progress,{reason,detail});const leftovers=await sweep(
 claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_PZGY5XKU.removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_R6BAS6U2.
 readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},
-reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_FZK6R6GB.concludeAsked)(claim,ending,(0,import_chunk_PUQAGBXA.
+reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_DXHXJLJI.concludeAsked)(claim,ending,(0,import_chunk_PUQAGBXA.
 treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({paths,spec}){if((0,import_chunk_R6BAS6U2.readCancel)(paths))return"canceled";return(0,
 import_chunk_CL3BCQKO.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,
-tree:nothing,reconciled:false};await(0,import_chunk_FZK6R6GB.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
+tree:nothing,reconciled:false};await(0,import_chunk_DXHXJLJI.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
 try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(
 claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.
 conversationId}}return{child:await startChild(claim,plan),before}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;
@@ -4203,7 +4203,7 @@ async function sweep(claim,child){const{paths,spec}=claim;if(spec.run?.keep_chil
 terminate)((0,import_chunk_PUQAGBXA.treeOf)(spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_EBOOCFUF.drainMs,settleMs:import_chunk_EBOOCFUF.killSettleMs})}
 function stopTimes(claim){return{graceMs:claim.spec.kill_grace_ms,settleMs:import_chunk_EBOOCFUF.killSettleMs}}function tellStart(claim,progress,child){if(progress.
 state.started_at!==null)return;const lost=(0,import_chunk_IYTRN2OE.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{environment_names_lost:lost}:
-{}};progress.step("started","started",fields,{started_at:(0,import_chunk_YHC5RSUW.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
+{}};progress.step("started","started",fields,{started_at:(0,import_chunk_ZJP4FJDW.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
 const{generation,self,spec}=claim;if(generation===1)return progress.step("claimed","claimed",{worker:self.pid});const key=(0,import_chunk_L7CMPXNA.readKey)();const isChanged=!isClaimed&&
 key!==void 0&&(0,import_chunk_L7CMPXNA.environmentDigest)(key)!==spec.environment.digest;const message="the worker was lost before the start, and its replacemen\
 t has another environment than the launcher had";const warnings=isChanged?[...progress.state.warnings,{code:"environment_changed",message}]:progress.state.warnings;
@@ -4211,26 +4211,26 @@ if(claim.isReplacementTold)return progress.step("claimed","claimed",{worker:self
 baseline_reset:true},{warnings})}
 
 },
-"./wait-J6WRFYMU.js": function (module, exports) {
+"./wait-CBGG67BF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_LX42BIQ4=load(
-"./chunk-LX42BIQ4.js");var import_chunk_DTJVWDE7=load("./chunk-DTJVWDE7.js");var import_chunk_UDBESXHX=load("./chunk-UDBESXHX.js");var import_chunk_C3Q453WQ=load(
-"./chunk-C3Q453WQ.js");var import_chunk_4WSNQXN4=load("./chunk-4WSNQXN4.js");var import_chunk_O4YDRVSJ=load("./chunk-O4YDRVSJ.js");var import_chunk_CLZY6WGD=load(
-"./chunk-CLZY6WGD.js");var import_chunk_QLIX2ZJA=load("./chunk-QLIX2ZJA.js");var import_chunk_53XFQYW6=load("./chunk-53XFQYW6.js");var import_chunk_3WD6W7R2=load(
-"./chunk-3WD6W7R2.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_G3HUXVHN=load("./chunk-G3HUXVHN.js");var import_chunk_HBN3OCYT=load("./chunk-HBN3OCYT.js");var import_chunk_YMO37ZVD=load(
-"./chunk-YMO37ZVD.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7E4IPNGM=load(
-"./chunk-7E4IPNGM.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load(
-"./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LX42BIQ4.js");var import_chunk_ZJKPWZEQ=load("./chunk-ZJKPWZEQ.js");var import_chunk_JEBVECJV=load("./chunk-JEBVECJV.js");var import_chunk_C3Q453WQ=load(
+"./chunk-C3Q453WQ.js");var import_chunk_6JE3TENL=load("./chunk-6JE3TENL.js");var import_chunk_AGBZUYXI=load("./chunk-AGBZUYXI.js");var import_chunk_CLZY6WGD=load(
+"./chunk-CLZY6WGD.js");var import_chunk_EGSLOXGD=load("./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load(
+"./chunk-5HW7JGJN.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_VR5CFYQH=load("./chunk-VR5CFYQH.js");var import_chunk_4SDYYJKW=load("./chunk-4SDYYJKW.js");var import_chunk_2VCRT4DN=load(
+"./chunk-2VCRT4DN.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_5OIRZMTB=load(
+"./chunk-5OIRZMTB.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load(
+"./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_4QW7YFRX=load(
 "./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load(
 "./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
-"./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -4263,7 +4263,7 @@ text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const ids=input.wor
 root,word)))]:liveOrLatest(context,root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}if(until.includes("handback")&&!ids.some(id=>canHandBack(root,
 id)))context.tell(`${ids.length===1?`${ids[0]} has`:"these jobs have"} no hand-back folder (--handback): nothing can be handed back, only ${until.length>1?"the \
-other causes and the end wake":"the end wakes"}`);return(0,import_chunk_DTJVWDE7.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
+other causes and the end wake":"the end wakes"}`);return(0,import_chunk_ZJKPWZEQ.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
 input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??
 null,isJson:input.has("json"),owner,isEndAsked:input.has("until")})}};function canHandBack(root,id){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.
 jobPaths)(root.folder,id));return spec.kind!=="ok"||Boolean(spec.value.handback)}function liveOrLatest(context,root,owner,isMany){const whose=(0,import_chunk_LX42BIQ4.
@@ -4278,10 +4278,10 @@ or ${newest.id}, the newest of ${newest.live.length} live jobs${aside}`)}return[
 */}
 function rareText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./agent-liveness-WZSIAEGJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchLiveness:()=>watchLiveness});module.exports=stdin_exports;var import_chunk_OERIOCKS=load("./chunk-OERIOCKS.js");
+"./agent-liveness-ITQHZGEO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchLiveness:()=>watchLiveness});module.exports=stdin_exports;var import_chunk_2WOCCBJN=load("./chunk-2WOCCBJN.js");
 var import_chunk_YSRCRM3R=load("./chunk-YSRCRM3R.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");
-var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
+var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");
 var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");
 var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
 var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");
@@ -4301,21 +4301,21 @@ word,reason:(0,import_chunk_LXK2ZILE.excerpt)(reason,reasonBytes),observations:M
 word==="unknown"&&memory.told.length>0,fingerprint:cause,wakes}}function judgeWorking(before,seen){const count=before.kind==="working"?before.count+1:1;return{note:{
 word:"working",reason:(0,import_chunk_LXK2ZILE.excerpt)(workWords(seen),reasonBytes),observations:count,at:seen.at},memory:{...freshLiveness,count},isNews:before.
 word!=="working",isAttention:false,fingerprint:null,wakes:false}}function kindOf(seen){const{activity,ownCpuMs,hasCommit}=seen;if(activity.hasOutput||hasCommit||
-(0,import_chunk_OERIOCKS.isBusy)(ownCpuMs,activity.spanMs))return"working";if(seen.jobs>0||isAtWork(seen))return"waiting";if(activity.cpuMs===null)return"unmeas\
-ured";return activity.descendants>0?"waiting":"dead"}function isAtWork({activity,jobs}){return jobs>0||(0,import_chunk_OERIOCKS.isBusy)(activity.cpuMs,activity.
+(0,import_chunk_2WOCCBJN.isBusy)(ownCpuMs,activity.spanMs))return"working";if(seen.jobs>0||isAtWork(seen))return"waiting";if(activity.cpuMs===null)return"unmeas\
+ured";return activity.descendants>0?"waiting":"dead"}function isAtWork({activity,jobs}){return jobs>0||(0,import_chunk_2WOCCBJN.isBusy)(activity.cpuMs,activity.
 spanMs)}function wordOf(kind){if(kind==="dead")return"dead_wait";return kind==="waiting"?"waiting":"unknown"}function causeOf(word,{asleepMs},{everyMs,bytes}){if(word===
 "dead_wait")return`dead_wait@${bytes}`;const longMs=import_chunk_EBOOCFUF.sleepingShare*import_chunk_EBOOCFUF.livenessObservations*everyMs;return word==="waitin\
 g"&&asleepMs>=longMs?`asleep@${bytes}`:null}function reasonOf(word,kind,{stillMs,asleepMs,count},seen,isCause){const{activity,standing,isStopped,jobs}=seen;const stopped=isStopped?
-"; the agent is stopped (SIGSTOP?)":"";const nothing=`for ${(0,import_chunk_UNGYPAP3.formatDuration)(stillMs||activity.spanMs)} no output, no CPU of its own and\
+"; the agent is stopped (SIGSTOP?)":"";const nothing=`for ${(0,import_chunk_SBRRC2LY.formatDuration)(stillMs||activity.spanMs)} no output, no CPU of its own and\
  no new commit`;if(kind==="unmeasured")return`${nothing.replace(", no CPU of its own","")}; CPU time cannot be told here${stopped}`;if(word==="dead_wait"){const asleep=standing>
 0?` (but ${standing} process${standing===1?"":"es"} that began with it, asleep)`:"";return`dead_wait: ${nothing}, and nothing that it started is left${asleep}${stopped}`}
-if(word==="waiting"){if(jobs>0)return`${nothing}; it waits for ${jobs} job${jobs===1?"":"s"} of its own${stopped}`;const what=(0,import_chunk_OERIOCKS.countDescendants)(
-activity.descendants);if(isCause)return`no observable change: ${nothing}, and ${what} of its own asleep for ${(0,import_chunk_UNGYPAP3.formatDuration)(asleepMs)}${stopped}`;
+if(word==="waiting"){if(jobs>0)return`${nothing}; it waits for ${jobs} job${jobs===1?"":"s"} of its own${stopped}`;const what=(0,import_chunk_2WOCCBJN.countDescendants)(
+activity.descendants);if(isCause)return`no observable change: ${nothing}, and ${what} of its own asleep for ${(0,import_chunk_SBRRC2LY.formatDuration)(asleepMs)}${stopped}`;
 return`${nothing}; it waits for ${isAtWork(seen)?`what it started, which works (${cpuWords(activity)})`:`${what}, asleep`}${stopped}`}return`${nothing}; ${count===
 0?"nobody looked for a while":"one observation is not enough"}${stopped}`}function workWords({activity,ownCpuMs,hasCommit}){const parts=[...activity.hasOutput?[
-`${(0,import_chunk_TFEMYLSK.formatSize)(activity.outputBytes)} of output`]:[],...(0,import_chunk_OERIOCKS.isBusy)(ownCpuMs,activity.spanMs)?[`${(0,import_chunk_UNGYPAP3.
-formatDuration)(ownCpuMs??0)} of CPU`]:[],...hasCommit?["a new commit"]:[]];return`${parts.join(", ")} within ${(0,import_chunk_UNGYPAP3.formatDuration)(activity.
-spanMs)}`}function cpuWords({cpuMs,spanMs}){return`${(0,import_chunk_UNGYPAP3.formatDuration)(cpuMs??0)} of CPU within ${(0,import_chunk_UNGYPAP3.formatDuration)(
+`${(0,import_chunk_TFEMYLSK.formatSize)(activity.outputBytes)} of output`]:[],...(0,import_chunk_2WOCCBJN.isBusy)(ownCpuMs,activity.spanMs)?[`${(0,import_chunk_SBRRC2LY.
+formatDuration)(ownCpuMs??0)} of CPU`]:[],...hasCommit?["a new commit"]:[]];return`${parts.join(", ")} within ${(0,import_chunk_SBRRC2LY.formatDuration)(activity.
+spanMs)}`}function cpuWords({cpuMs,spanMs}){return`${(0,import_chunk_SBRRC2LY.formatDuration)(cpuMs??0)} of CPU within ${(0,import_chunk_SBRRC2LY.formatDuration)(
 spanMs)}`}async function jobsAtWork(root,owner){const key=(0,import_chunk_L7CMPXNA.readKey)();let count=0;for(const id of(0,import_chunk_447EROGN.listActive)(root)){
 const read=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));if(read.kind!=="ok"||read.value.owner!==owner||!await(0,import_chunk_L7CMPXNA.
 isGenuine)(read.value,key))continue;if(["supervised","unseen","armed"].includes((0,import_chunk_OC3P7SNQ.conditionOf)((0,import_chunk_OC3P7SNQ.inspect)(root,id))))
@@ -4333,9 +4333,9 @@ const sockets=socketsOf(pid);if(!sockets)continue;hasSeen=true;if(sockets.size==
 (0,import_node_fs.readdirSync)(folder).flatMap(fd=>socketIn(`${folder}/${fd}`)??[]))}catch{return void 0}}function socketIn(link){try{return/^socket:\[(\d+)\]$/.
 exec((0,import_node_fs.readlinkSync)(link))?.[1]}catch{return void 0}}function establishedIn(table){try{return(0,import_node_fs.readFileSync)(table,"latin1").split(
 "\n").slice(1).flatMap(line=>{const cells=line.trim().split(/\s+/);return cells[3]===established&&cells[9]?[cells[9]]:[]})}catch{return[]}}var AgentTree=class{tree;child;counted=null;ownCpuMs=0;standing=0;isStopped=false;living=[];constructor(tree,child){
-this.tree=tree;this.child=child}look(){const rows=(0,import_chunk_OERIOCKS.ownRows)(this.tree);const living=rows.filter(row=>!(0,import_chunk_33P23ATF.isDeadState)(
+this.tree=tree;this.child=child}look(){const rows=(0,import_chunk_2WOCCBJN.ownRows)(this.tree);const living=rows.filter(row=>!(0,import_chunk_33P23ATF.isDeadState)(
 row.state));const own=living.filter(row=>this.isOwn(row));this.count(own);const isChild=({pid})=>pid===this.child?.pid;this.standing=own.filter(row=>!isChild(row)).
-length;this.isStopped=own.some(row=>isChild(row)&&/^[Tt]/.test(row.state));this.living=living.map(({pid})=>pid);return{cpu:(0,import_chunk_OERIOCKS.cpuOf)(rows),
+length;this.isStopped=own.some(row=>isChild(row)&&/^[Tt]/.test(row.state));this.living=living.map(({pid})=>pid);return{cpu:(0,import_chunk_2WOCCBJN.cpuOf)(rows),
 descendants:living.length-own.length}}take(){const{ownCpuMs,standing,isStopped}=this;this.ownCpuMs=0;return{ownCpuMs:import_chunk_33P23ATF.hasCpu?ownCpuMs:null,
 standing,isStopped}}pids(){return this.living}isOwn({pid,start}){if(!this.child)return false;if(pid===this.child.pid)return true;return(Number(start)-Number(this.
 child.start_token))*import_chunk_33P23ATF.tickMs<=import_chunk_EBOOCFUF.standingStartMs}count(own){const{counted}=this;const now=new Map(own.map(row=>[`${row.pid}\
@@ -4344,7 +4344,7 @@ now}};var sum=({stdout,stderr})=>stdout+stderr;function watchLiveness(claim,prog
 quiet_ms??import_chunk_EBOOCFUF.limits.quiet.default)/import_chunk_EBOOCFUF.livenessObservations));const tree=new AgentTree((0,import_chunk_PUQAGBXA.treeOf)(spec,
 paths,{worker:claim.self,...child}),child.child);const gitFolder=headFolder(spec.cwd);const onError=error=>(0,import_chunk_YSRCRM3R.noteTrouble)(paths,error);const sizes=()=>({
 stdout:(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0});let memory=freshLiveness;let stamp;
-let isStopped=false;let isLooking=false;let disarm=()=>void 0;const begunMs=(0,import_chunk_CL3BCQKO.monotonicMs)();const sampler=new import_chunk_OERIOCKS.Sampler(
+let isStopped=false;let isLooking=false;let disarm=()=>void 0;const begunMs=(0,import_chunk_CL3BCQKO.monotonicMs)();const sampler=new import_chunk_2WOCCBJN.Sampler(
 {clock:{monotonicMs:import_chunk_CL3BCQKO.monotonicMs,at:import_chunk_CL3BCQKO.atMonotonic,iso:import_chunk_CL3BCQKO.isoNow},everyMs:Math.min(import_chunk_EBOOCFUF.
 limits.sample.default,Math.max(1,Math.floor(everyMs/2))),look:async()=>({usage:tree.look(),...sizes(),results:new Map,log:void 0}),fromMs:begunMs,baseline:null,
 onSample:({hasOutput})=>{if(hasOutput&&memory.told.length>0)void observe()},onError});const observe=async()=>{if(isLooking||isStopped)return;isLooking=true;try{
@@ -4373,26 +4373,26 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_R34HTX3O=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-R6C6BWSG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_MDCDH26A=load("./chunk-MDCDH26A.js");var import_chunk_FB25RFRR=load(
-"./chunk-FB25RFRR.js");var import_chunk_ZTA2OLN6=load("./chunk-ZTA2OLN6.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_JMWEO4CK=load(
-"./chunk-JMWEO4CK.js");var import_chunk_CQE3H7SR=load("./chunk-CQE3H7SR.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VDJCQF3N=load(
-"./chunk-VDJCQF3N.js");var import_chunk_LZYNDD5K=load("./chunk-LZYNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
+"./ask-ADNRMQQN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_CLAYSBV2=load("./chunk-CLAYSBV2.js");var import_chunk_EIY22TAK=load(
+"./chunk-EIY22TAK.js");var import_chunk_JXYCIMOT=load("./chunk-JXYCIMOT.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_W7DDWYA4=load(
+"./chunk-W7DDWYA4.js");var import_chunk_KCMW2SRX=load("./chunk-KCMW2SRX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_U5NKZHGD=load(
+"./chunk-U5NKZHGD.js");var import_chunk_4FD7MZHM=load("./chunk-4FD7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_EINUL4WK=load("./chunk-EINUL4WK.js");var import_chunk_HSYDMHR5=load(
-"./chunk-HSYDMHR5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_FIPOTEWL=load(
-"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
+"./chunk-LTTE43GU.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_6TZAAJ7Z=load("./chunk-6TZAAJ7Z.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load(
+"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_FIPOTEWL=load(
+"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_MDCDH26A.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_CLAYSBV2.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -4497,55 +4497,6 @@ join(own2,"settings-copies",`${place.slice(0,40)}-${hash.slice(0,8)}`,import_nod
 FaultError("preflight",`cannot change the settings ${file}: ${why}`,next)}
 
 },
-"./chunk-2R7CK7II.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load("./chun\
-k-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_L7CMPXNA=load("./ch\
-unk-L7CMPXNA.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./\
-chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_SBGDAVSA.rootPaths)(question.root).shared,`${(0,
-import_chunk_L7CMPXNA.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_EBOOCFUF.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_EBOOCFUF.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_V3DXEM5O.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_SBGDAVSA.rootPaths)(root).shared;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,
-import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_L7CMPXNA.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_EBOOCFUF.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_L7CMPXNA.sameMac)(await(0,import_chunk_L7CMPXNA.macOfAnswer)(rest,userKey),mac)?
-stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_PGEWSQPR.readText)(file,2*import_chunk_EBOOCFUF.sharedBytes)??
-"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_EBOOCFUF.sharedBytes||value.holdMs===0)(0,import_chunk_PGEWSQPR.removeFile)(file);else(0,import_chunk_PGEWSQPR.writeJson)(file,{...answer,mac:await(0,
-import_chunk_L7CMPXNA.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_EBOOCFUF.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-TEUASHXG.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_EBOOCFUF.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))view=await(mayAttach?import_chunk_WQJBORA7.refreshAttached:import_chunk_WQJBORA7.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_OC3P7SNQ.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_OC3P7SNQ.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_SBGDAVSA.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_EBOOCFUF.
-toolGraceMs+import_chunk_EBOOCFUF.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_UNGYPAP3.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
-
-},
 "./chunk-3DLQHJA7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");function line(text){const characters=[
@@ -4563,289 +4514,13 @@ if(!place.isOnce)return;throw(0,import_chunk_NVPF5LEY.usageError)("cannot take -
 stead")}
 
 },
-"./chunk-5YFA7W53.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_C6GK5W5D=load("./chunk-C6GK5W5D.js");
-var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_C6GK5W5D.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_C6GK5W5D.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_R6BAS6U2.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
-
-},
-"./chunk-6ONMVCPU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>handbackEvent,handbackWarnings:()=>handbackWarnings,newBounds:()=>newBounds,withHandback:()=>withHandback});
-module.exports=stdin_exports;var import_chunk_Q6XXSC6O=load("./chunk-Q6XXSC6O.js");var import_chunk_YV4RF5OF=load("./chunk-YV4RF5OF.js");var import_chunk_DYMNB7GS=load(
-"./chunk-DYMNB7GS.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");async function withHandback(job,ending){const{paths,spec}=job;const read=(0,import_chunk_R6BAS6U2.readState)(paths);const state=read.kind===
-"ok"?read.value:void 0;if(!spec.handback||state&&(0,import_chunk_OC3P7SNQ.isEnded)(state))return ending;const look=new import_chunk_Q6XXSC6O.HandbackLook(spec.handback,
-paths);const late={news:[],trouble:"it gives no answer"};const{news,trouble}=await(0,import_chunk_YV4RF5OF.inTime)(look.look(true),import_chunk_EBOOCFUF.pathLookMs,
-late);const bounds=newBounds(look);if(news.length+bounds.length>0){const journal=(0,import_chunk_DYMNB7GS.openJournal)(paths,spec);for(const one of news)journal.
-append("handback",handbackEvent(one));for(const one of bounds)journal.append("handback_many",one)}const warnings=handbackWarnings(ending.warnings??state?.warnings??
-spec.warnings??[],look,trouble);return{...ending,warnings,handback:look.standing}}function handbackEvent(news){return{...news,wake:["handback"]}}function newBounds(look){
-const fresh=[...look.bounds].filter(bound=>!look.saidBounds.has(bound));for(const bound of fresh)look.saidBounds.add(bound);return fresh.map(bound=>({bound,reason:boundWords(
-bound,look),wake:["attention","handback"]}))}function boundWords(bound,look){const{dir}=look.standing;return bound==="names"?`more than ${import_chunk_EBOOCFUF.
-handbackFiles} files were handed back: further names are not told; they lie in ${dir}`:`files were handed back ${import_chunk_Q6XXSC6O.handbackTellings} times: \
-nothing more is told; what comes lies in ${dir}`}function handbackWarnings(known,look,trouble){const{dir}=look.standing;const lost=`the hand-back folder ${dir} \
-cannot be looked into: ${trouble}; what is put there wakes nobody`;const kept=known.filter(({code})=>trouble!==null||code!==unseen);const warnings=[...trouble===
-null||known.some(({code})=>code===unseen)?[]:[{code:unseen,message:lost}],...[...look.bounds].map(bound=>({code:"handback_many",message:boundWords(bound,look)}))];
-return[...kept,...warnings.filter(one=>!kept.some(({message})=>message===one.message))]}var unseen="handback_unseen";
-
-},
-"./chunk-7LAQHPTK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{claimPath:()=>claimPath,claimSeen:()=>claimSeen,claimText:()=>claimText,makeRoom:()=>makeRoom});module.exports=stdin_exports;
-var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
-var claimBytes=200;function claimSeen({paths,spec},name){const folder=(0,import_chunk_S7M4UBSY.factsOf)(paths.notices);if(!folder)return"none";if(folder.kind!==
-"folder")return"odd";const file=claimPath(paths,name);switch((0,import_chunk_S7M4UBSY.factsOf)(file)?.kind){case void 0:return"none";case"folder":return spec.sealed_notices?
-"odd":"told";case"file":return isSealed(spec,name,file)?"told":"odd";default:return"odd"}}function claimText({spec},name,word){const seal=sealOf(spec,name,word);
-return seal===void 0?void 0:`${word} ${seal}
-`}function claimPath(paths,name){return`${paths.notices}/${name}`}function makeRoom(job,name){const{paths}=job;const folder=(0,import_chunk_S7M4UBSY.factsOf)(paths.
-notices);if(folder&&folder.kind!=="folder")(0,import_chunk_PGEWSQPR.moveAside)(paths.notices);(0,import_chunk_PGEWSQPR.createFolder)(paths.notices);if(claimSeen(
-job,name)==="odd")(0,import_chunk_PGEWSQPR.moveAside)(claimPath(paths,name))}function isSealed(spec,name,file){const[word="",seal=""]=((0,import_chunk_PGEWSQPR.
-readText)(file,claimBytes)??"").trim().split(" ");const expected=sealOf(spec,name,word);return expected===void 0||(0,import_chunk_L7CMPXNA.sameMac)(expected,seal)}
-function sealOf({id},name,word){try{const key=(0,import_chunk_L7CMPXNA.readKey)();return key===void 0?void 0:(0,import_chunk_L7CMPXNA.macOfShort)({what:"notice",
-id,name,word},key)}catch{return void 0}}
-
-},
-"./chunk-7YCMYM3C.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hookEvents:()=>hookEvents,hookHosts:()=>hookHosts,hookReply:()=>hookReply,hookTrouble:()=>hookTrouble,hookWhom:()=>hookWhom,
-readHookInput:()=>readHookInput});module.exports=stdin_exports;var hookHosts=["claude","codex"];var hookEvents=["Stop","UserPromptSubmit"];var hookWhom="Stop (a\
- turn ends) tells you, the person at the session; UserPromptSubmit (a new prompt) tells the model, beside the prompt.";var nothingTold={cwd:null,isAgain:false};
-function readHookInput(text){let value;try{value=JSON.parse(text)}catch{return nothingTold}if(typeof value!=="object"||value===null)return nothingTold;const{cwd,
-stop_hook_active}=value;const isPath=typeof cwd==="string"&&cwd.startsWith("/")&&cwd.length<=4096&&!cwd.includes("\0");return{cwd:isPath?cwd:null,isAgain:stop_hook_active===
-true}}function hookReply(event,text){return event==="Stop"?{systemMessage:text}:{hookSpecificOutput:{hookEventName:event,additionalContext:text}}}function hookTrouble(reason){
-return{systemMessage:`job-companion: the hook could not look at the jobs: ${reason}`}}
-
-},
-"./chunk-A3TLNWES.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding,waitForThem:()=>waitForThem});module.exports=stdin_exports;
-var import_chunk_HJFRVKTO=load("./chunk-HJFRVKTO.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");
-var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
-var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");
-var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
-var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(
-view);if(replaced!==null)return{kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_UC6ORW33.collectedBy)(view);
-if(collected)return{kind:"duplicate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(
-view):null}function lateEvent(fired,view){if((0,import_chunk_OC3P7SNQ.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}\
-); ${fired.wake==="handback"?"what it left is to be read with its end":"go by the end, not by this"}`};const told=(0,import_chunk_UC6ORW33.lastCollectedSeq)(view);
-const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a wait has told it already (event ${newest}); an\
-other wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(owner)}`:"";const ms=(0,import_chunk_R6BAS6U2.
-instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_UNGYPAP3.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)} ago`;return`read by ${by==="wait"||by==="r\
-esult"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;const why=(0,import_chunk_R6BAS6U2.
-readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_R6BAS6U2.instantOf)(view.
-spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.endedMs>due);if(guarded.
-length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_UNGYPAP3.formatAge)(due-(last.
-endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){if(!view.spec?.
-timer||(0,import_chunk_OC3P7SNQ.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.length>0&&guarded.
-every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_R6BAS6U2.instantOf)(timer.state.created_at)??0;const found=[];for(const id of(0,
-import_chunk_447EROGN.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(timer.root,
-id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_R6BAS6U2.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.owner??null))continue;
-const state=(0,import_chunk_R6BAS6U2.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_OC3P7SNQ.isEnded)(state.value);const endedMs=isOver?(0,import_chunk_R6BAS6U2.
-instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_R6BAS6U2.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=armed))found.push(
-{id,endedMs})}return found}var guardedJobs=2*import_chunk_EBOOCFUF.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(text).replace(/\s+/g," ").trim(),60)}var nothing={newestMs:null,startedBy:null,isBelow:false,handbackSeq:null};function outstanding(view,known,option){
-const{newestMs,...others}={...nothing,...known};const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);const health=(0,import_chunk_O5WAK4KX.healthOf)(view,
-condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_R6BAS6U2.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-newestMs),queue:(0,import_chunk_O5WAK4KX.
-queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(view,health),isAwaited:isHeld(view),...others};return{
-...facts,next:isIdle?import_chunk_CZB4Q33L.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld(view){try{return(0,import_chunk_HJFRVKTO.waitersOf)(
-view).waiters.some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||(0,import_chunk_OC3P7SNQ.isEnded)(state))return null;
-if(spec.timer)return Math.max(0,((0,import_chunk_R6BAS6U2.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.
-round((0,import_chunk_OC3P7SNQ.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.isFinite(left)?Math.max(0,left):null}function workerWord(view){
-if((0,import_chunk_O5WAK4KX.findStopped)(view)?.cause==="worker_stopped")return"stopped";const{worker}=view.seen;if(worker==="alive")return"alive";if(worker==="\
-unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{health}){const{
-spec,state}=view;const ran=(0,import_chunk_R6BAS6U2.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const past=(0,import_chunk_HJFRVKTO.
-pastExpectation)(view);if(past!==null)return past;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.
-deadline_ms;return used<import_chunk_EBOOCFUF.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{
-view,condition,health,late}=one;if(condition==="damaged")return import_chunk_CZB4Q33L.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_at\
-tention"&&one.worker!=="stopped")return waitFor([one],[view.id],option);const needsLook=health.health==="attention"||late!==null||one.isAwaited||one.isBelow;return needsLook?
-import_chunk_CZB4Q33L.nextCommands.observe(view.id,option):waitFor([one],[view.id],option)}function waitForThem(open,owner,option){const free=open.filter(({isAwaited,
-isBelow,condition,late,view})=>!isAwaited&&!isBelow&&condition!=="damaged"&&!(view.spec?.timer&&late!==null));if(free.length<2)return null;const ids=free.map(({
-view})=>view.id);const which=ids.length<=import_chunk_EBOOCFUF.wakePage.ids?ids:owner===null?[]:["--owner",owner];return waitFor(free,[...which,"--any"],option)}
-function waitFor(jobs,words,option){const agents=jobs.filter(({view})=>view.spec?.handback);const until=agents.length>0?["--until","handback"]:[];const after=agents.
-flatMap(({view,handbackSeq})=>handbackSeq===null?[]:["--after-seq",jobs.length>1?`${view.id}:${handbackSeq}`:String(handbackSeq)]);return(0,import_chunk_CZB4Q33L.
-nextCommand)(option,"wait",...words,...until,...after,"--timeout","10m")}
-
-},
-"./chunk-AZ4JBGG4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkProgram:()=>checkProgram,policyBytes:()=>policyBytes,policyFault:()=>policyFault,readSettings:()=>readSettings,
-requirePolicy:()=>requirePolicy,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_FIPOTEWL=load(".\
-/chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
-"node:path");var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);if(version===null||backend.oldest===null||
-!(0,import_chunk_FIPOTEWL.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${backend.title} ${version}\
- (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({backend:id,program,version}){const backend=(0,
-import_chunk_FIPOTEWL.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot tell the version of ${backend.title} (${program}\
-); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){if(backend.oldest===null&&backend.packages.
-length===0)return null;const version=(0,import_chunk_FIPOTEWL.versionOf)(program,backend.packages);if(version===null||backend.oldest===null||!(0,import_chunk_FIPOTEWL.
-isOlder)(version,backend.oldest))return version;return(0,import_chunk_FIPOTEWL.versionOf)(program,backend.packages,{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){
-const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile}\
- with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend or --profile")}function policyFault(backend,profile,cwd,version=null){
-const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){const fault=faultOf(policy,{profile,version},cwd);
-if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_IYTRN2OE.variables.home();if(!policy.inWorkspace&&home===void 0)
-return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?placesOf(cwd):[home]){const file=import_node_path.default.
-join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(policy,wanted,one);if(fault!==null)return fault}}
-return null}function placesOf(cwd){return[...new Set([(0,import_chunk_G4YWOPCR.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){return(0,import_chunk_S7M4UBSY.
-listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{profile,version},file){
-const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.findFault(read.
-text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){try{if(!(0,
-import_chunk_S7M4UBSY.factsOf)(file))return{text:null};const read=(0,import_chunk_PGEWSQPR.readRange)((0,import_chunk_S7M4UBSY.realPath)(file),0,policyBytes);if(!read)
-return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString("u\
-tf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
-
-},
-"./chunk-BARNY5VH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
-module.exports=stdin_exports;var import_chunk_P7ADOKJW=load("./chunk-P7ADOKJW.js");var import_chunk_HJFRVKTO=load("./chunk-HJFRVKTO.js");var import_chunk_LX42BIQ4=load(
-"./chunk-LX42BIQ4.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_WHG4GRBU=load(
-"./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function lookForIdle(root,owner){
-const active=(0,import_chunk_447EROGN.listActive)(root);const seen=await lookForLive(root,active,owner);await addFinished(seen,new Set(active),asker(root,owner));
-seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){const seen={jobs:[],timers:[],uncollected:[],
-isMore:false,below:0,unreadable:[]};const who=asker(root,owner);for(const id of active){if(isOver())break;await addLive(seen,id,who)}seen.timers.sort((a,b)=>dueOf(
-a.view)-dueOf(b.view));return seen}function asker(root,owner){return{root,owner,whose:(0,import_chunk_LX42BIQ4.whoseJobs)(root,owner)}}async function addLive(seen,id,{
-root,owner,whose}){const view=lookAt(root,id);if(!view)return;const{spec}=view;const relation=spec?whose(spec):"own";if(relation!=="own"&&!await(0,import_chunk_WHG4GRBU.
-isForged)(view)){if(relation==="below"&&!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))seen.below+=1;return}if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)&&view.
-damage===null){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}const reason=await faultOf(view);if(reason!==null||!spec){
-seen.unreadable.push({id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&(0,import_chunk_OC3P7SNQ.conditionOf)(view)==="over";if(isDue)
-return addUncollected(seen,view);const deliveries=await(0,import_chunk_HJFRVKTO.deliveriesOf)(view);const window=owner??spec.owner;const job={view,owner:spec.owner,
-window,deliveries,trouble:(0,import_chunk_HJFRVKTO.troubleOf)(view,deliveries.waiters)};(spec.timer?seen.timers:seen.jobs).push(job)}async function faultOf(view){
-if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_WHG4GRBU.isForged)(view)?"spec.json is not t\
-he one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder))return void 0;
-try{return(0,import_chunk_OC3P7SNQ.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;
-throw error}}async function addFinished(seen,active,who){const{root}=who;const others=(0,import_chunk_447EROGN.listJobs)(root).filter(id=>!active.has(id));for(const[
-at,id]of others.entries()){if(at>=import_chunk_EBOOCFUF.idleScan||seen.uncollected.length>=import_chunk_EBOOCFUF.uncollectedShown){seen.isMore=true;return}const paths=(0,
-import_chunk_SBGDAVSA.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_R6BAS6U2.readState)(paths);if(state.
-kind!=="ok"||!(0,import_chunk_OC3P7SNQ.isEnded)(state.value)){await addLive(seen,id,who);continue}if(!isOfAsker(id,who))continue;const view=lookAt(root,id);if(view)
-addUncollected(seen,view)}}function isOfAsker(id,{root,owner,whose}){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));
-return spec.kind==="ok"?whose(spec.value)==="own":owner===null}function addUncollected(seen,view){if(view.state.state==="canceled")return;if(seen.uncollected.length<
-import_chunk_EBOOCFUF.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.parse(view.spec?.timer?.due_at??"")||0}
-async function judgeIdle(root,owner,option){const report=judgeSeen(await lookForIdle(root,owner),owner,option);const isQuiet=report.jobs.length+report.timers.length+
-report.below===0;return{...report,others:isQuiet?(0,import_chunk_P7ADOKJW.othersLive)(root,owner):null}}function judgeSeen(seen,owner,option){const windows=[...new Set(
-[...seen.jobs,...seen.timers].map(one=>one.window))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.jobs.flatMap(({view})=>judged.
-flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(timer=>timer.view===view)));
-const{uncollected,isMore,below,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),...{jobs,timers,uncollected,
-isMore,below,unreadable},others:null,orphans:orphansOf([...seen.jobs,...seen.timers]),next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.
-missing.length>0}function judgeWindow(seen,window,option){const timers=seen.timers.filter(timer=>timer.window===window);const jobs=seen.jobs.filter(job=>job.window===
-window);const held=timers.find(isDelivered);const kept=held??timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(
-timer,{isKept:timer===kept,isAlone:jobs.length===0},option))}}function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);
-const missing=[];if(!isDelivered(job))missing.push("delivery");if(!backstop)missing.push("backstop");if(needsHandback(job)&&!job.deliveries.waiters.some(hearsHandback))
-missing.push("handback");if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,late:(0,import_chunk_HJFRVKTO.pastExpectation)(job.view),
-...commandsFor(job,missing,option)}}function isDelivered({deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function needsHandback({view,
-deliveries}){return Boolean(view.spec?.handback)&&deliveries.notifier===null}function hearsHandback({until}){return until.includes("handback")}function orphansOf(live){
-const alone=live.filter(({deliveries})=>deliveries.notifier===null&&deliveries.waiters.every(({isOrphan})=>isOrphan));return new Set(alone.flatMap(({deliveries})=>deliveries.
-waiters.map(({identity})=>identity.pid))).size}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,leftMs})=>leftMs===null?[]:[
-{by:"wait",pid:identity.pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{by:"timer",pid:null,id:view.
-id,leftMs:Math.max(0,dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;const isHeld=isDelivered(
-timer);const isFault=!isKept||isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_CZB4Q33L.nextCommand)(option,"wait",view.id,...ownerWords(timer),"--timeo\
-ut",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_CZB4Q33L.nextCommands.cancel(view.id,option)}}
-function commandsFor(job,missing,option){const{view,deliveries,trouble}=job;const isOpen=isForWait(missing);const next=isOpen?(0,import_chunk_CZB4Q33L.nextCommand)(
-option,"wait",view.id,...ownerWords(job),...causesFor([job]),"--timeout",patienceFor(job)):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==
-null&&import_chunk_HJFRVKTO.mendedByWait.includes(trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};return{next,mend:(0,import_chunk_O5WAK4KX.
-continueCommand)(view)??import_chunk_CZB4Q33L.nextCommands.doctor(view.id,option)}}function ownerWords({window}){const said=import_chunk_IYTRN2OE.variables.owner();
-return said===void 0||window===null||said===window?[]:["--owner",window]}function isForWait(missing){return missing.some(one=>one!=="attention")}function causesFor(jobs){
-const asking=jobs.filter(needsHandback);if(asking.length===0)return[];const cursors=asking.flatMap(({view})=>{const seq=(0,import_chunk_UC6ORW33.heardSeq)(view.
-paths,"handback");if(seq===null)return[];return["--after-seq",jobs.length>1?`${view.id}:${seq}`:String(seq)]});return["--until","handback",...cursors]}function patienceMs({
-view}){const{spec,turn}=view;if(!spec)return import_chunk_EBOOCFUF.idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_EBOOCFUF.
-idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_OC3P7SNQ.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_EBOOCFUF.
-idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_EBOOCFUF.idleGraceMs)}function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>
-12e4?6e4:1e3;return(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){
-const open=[...jobs.filter(({missing})=>isForWait(missing)),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const ids=open.
-length<=mostIds?open.map(({view})=>view.id):[];const[first]=open;const whose=owner===null||!first?[]:ids.length>0?ownerWords(first):["--owner",owner];const which=[
-...ids,...whose];return(0,import_chunk_CZB4Q33L.nextCommand)(option,"wait",...which,"--any",...causesFor(open),"--timeout",patienceFor(...open))}
-
-},
-"./chunk-EINUL4WK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>readUserConfig,userConfig:()=>userConfig});module.exports=stdin_exports;var import_chunk_HSYDMHR5=load(
-"./chunk-HSYDMHR5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var backendName=(0,import_chunk_HSYDMHR5.string)().check((0,import_chunk_HSYDMHR5._regex)(/^[a-z][a-z0-9-]{0,30}$/));var mode=(0,import_chunk_HSYDMHR5.
-_enum)(import_chunk_GAHUBHR4.modeIds);var customBackend=(0,import_chunk_HSYDMHR5.object)({argv:(0,import_chunk_HSYDMHR5.array)((0,import_chunk_HSYDMHR5.string)()).
-check((0,import_chunk_HSYDMHR5._minLength)(1)),prompt:(0,import_chunk_HSYDMHR5._default)((0,import_chunk_HSYDMHR5._enum)(["stdin","file","argument"]),"stdin"),brief:(0,
-import_chunk_HSYDMHR5._default)((0,import_chunk_HSYDMHR5.boolean)(),false)}).check((0,import_chunk_HSYDMHR5.refine)(({prompt,brief})=>!(brief&&prompt==="argumen\
-t"),{path:["brief"],error:'cannot go with "prompt": "argument", whose length is limited; use stdin or file'}));var userConfig=(0,import_chunk_HSYDMHR5.object)({
-backends:(0,import_chunk_HSYDMHR5._default)((0,import_chunk_HSYDMHR5.record)(backendName,customBackend),{}),default_backend:(0,import_chunk_HSYDMHR5.optional)((0,
-import_chunk_HSYDMHR5.string)()),default_backends:(0,import_chunk_HSYDMHR5.optional)((0,import_chunk_HSYDMHR5.partialRecord)(mode,(0,import_chunk_HSYDMHR5.string)())),
-notify:(0,import_chunk_HSYDMHR5.optional)((0,import_chunk_HSYDMHR5.array)((0,import_chunk_HSYDMHR5.string)()).check((0,import_chunk_HSYDMHR5._minLength)(1))),restrict:(0,
-import_chunk_HSYDMHR5.optional)((0,import_chunk_HSYDMHR5.array)(mode))});function readUserConfig(){const file=(0,import_chunk_7U2475D5.userConfigFile)();const facts=file===
-void 0?void 0:lookAt(file);if(file===void 0||!facts)return{backends:{}};if(facts.kind==="file"&&(facts.uid!==process.getuid?.()||(facts.mode&18)!==0)){throw refused(
-file,"others own it or may write it")}const text=readWhole(file);const fault=(0,import_chunk_35CMASYX.jsonFault)(text);if(fault!==null)throw refused(file,`it is\
- no JSON: ${fault}`);const parsed=userConfig.safeParse(JSON.parse(text));if(parsed.success)return parsed.data;const issue=parsed.error.issues[0];throw refused(file,
-`${issue?.path.join(".")||"it"}: ${issue?.message??"wrong form"}`)}function lookAt(file){try{return(0,import_chunk_S7M4UBSY.factsOf)(file)}catch(error){throw refused(
-file,`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG_CONFIG_HOME to a folder that you may use")}}function readWhole(file){let text;try{
-text=(0,import_chunk_PGEWSQPR.readText)(file)}catch(error){throw refused(file,`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}if(text===
-void 0)throw refused(file,"it is no regular file");return text}function refused(file,reason,next=form){return new import_chunk_NVPF5LEY.FaultError("preflight",`\
-cannot use the config ${file}: ${reason}`,next)}var form='the form is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}, "notify": ["PROGRA\
-M"]}';
-
-},
-"./chunk-FB25RFRR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_ZTA2OLN6=load("./chunk-ZTA2OLN6.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_LZYNDD5K=load("./chun\
-k-LZYNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_Y2C7XQ54=load("./ch\
-unk-Y2C7XQ54.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./\
-chunk-CZB4Q33L.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_CZB4Q33L.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_CZB4Q33L.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_EBOOCFUF.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_EBOOCFUF.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_EBOOCFUF.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_LZYNDD5K.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
-worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
-import_chunk_LZYNDD5K.launchWords)(input,job.earlier),notify:await(0,import_chunk_LZYNDD5K.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??
-input.durationOrDefault("timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,
-firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration(
-"quiet-after")??null,onStall:job.onStall??(0,import_chunk_LZYNDD5K.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.
-plan.dir,baseline:{}}:null,warnings:[...(0,import_chunk_ZTA2OLN6.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
-false,credentials:(0,import_chunk_FIPOTEWL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_Y2C7XQ54.settleLost)(root.folder);const admit=async()=>{
-const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_7M5FTEZX.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_AZ4JBGG4.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_CZB4Q33L.nextCommands.
-waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
-await tellDirty(context,job.cwd);return(0,import_chunk_LZYNDD5K.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
-const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
-undoHandback}=await Promise.resolve().then(()=>load("./handback-3F744T64.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
-cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
-root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-7HAFIEUV.js"));
-const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
-tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
- --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
-resume!==null)(0,import_chunk_ZTA2OLN6.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
-import_chunk_Y2C7XQ54.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_Y2C7XQ54.neighbourWarning)(id,(0,import_chunk_Y2C7XQ54.
-modeOf)(root.folder,id))),told:id=>(0,import_chunk_Y2C7XQ54.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_ZTA2OLN6.
-makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
-if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_HQQBW6NO.requireBase)(words.cwd,base);return part}
-function askedProfile(input){return input.text("profile")}
-
-},
-"./chunk-G34PW66N.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{matchAt:()=>matchAt,matchPattern:()=>matchPattern,parsePattern:()=>parsePattern});module.exports=stdin_exports;var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var patternFlags="m";function parsePattern(text,option){if(text==="")throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take ${option}: an empty pattern matches everything; give what to look for`);try{new RegExp(text,patternFlags)}catch(error){const[,why]=/: ([^:]*)$/.
-exec((0,import_chunk_NVPF5LEY.messageOf)(error))??[];throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(text)}: it is no regular \
-expression (${why??"it does not compile"}); allowed is what JavaScript's RegExp takes, without slashes`)}return text}async function matchPattern(pattern,text,limitMs=import_chunk_EBOOCFUF.
-patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at>=0}async function matchAt(pattern,text,limitMs=import_chunk_EBOOCFUF.patternMs){
-const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
-rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
-PT_EXECUTION_TIMEOUT")return"slow";throw error}}
-
-},
-"./chunk-GWZLT5IJ.js": function (module, exports) {
+"./chunk-6GCB2QIN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{askGh:()=>askGh,checksFacts:()=>checksFacts,checksWord:()=>checksWord,checksWords:()=>checksWords,compareActivity:()=>compareActivity,
 factsOfActivity:()=>factsOfActivity,fieldsOf:()=>fieldsOf,findPull:()=>findPull,graceCursor:()=>graceCursor,graceOf:()=>graceOf,isFailure:()=>isFailure,isJob:()=>isJob,
 isJobOf:()=>isJobOf,isNoneForGood:()=>isNoneForGood,line:()=>line,linkOf:()=>linkOf,movedFrom:()=>movedFrom,readCheck:()=>readCheck,readPull:()=>readPull,readRun:()=>readRun,
 readSeen:()=>readSeen,repositoryIn:()=>repositoryIn,repositoryOf:()=>repositoryOf,rowsOf:()=>rowsOf,shaOf:()=>shaOf,shareGh:()=>shareGh,shortSha:()=>shortSha,sinceOf:()=>sinceOf,
-targetOptions:()=>targetOptions,unexpected:()=>unexpected,wantsFresh:()=>wantsFresh,wordsOfActivity:()=>wordsOfActivity});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load(
+targetOptions:()=>targetOptions,unexpected:()=>unexpected,wantsFresh:()=>wantsFresh,wordsOfActivity:()=>wordsOfActivity});module.exports=stdin_exports;var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load(
 "./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function graceOf(graceMs,head,tools,cursor){
 const nowMs=tools.nowMs();const before=typeof cursor?.green==="string"?cursor.green:"";return{graceMs,head,nowMs,since:sinceOf(cursor,head,nowMs),greenBefore:tools.
 everyMs===void 0?null:before}}function checksWord(rollup,grace){if(rollup.word==="failing")return"failed";if(rollup.word==="passing")return isSettling(rollup,grace)?
@@ -4859,7 +4534,7 @@ return typeof before==="string"&&before!==""&&before!==head?before:null}function
 gated,running}=rollup.counts;const counts=parts=>parts.flatMap(([count,word])=>count>0?`${count} ${word}`:[]).join(", ");const rest=counts([[running,"running"],
 [passed,"passed"],[skipped,"skipped"]]);const after=rest===""?"":`; ${rest}`;if(failed>0)return`${failed} failing: ${namesOf(rollup.failing.map(item=>item.name))}${after}`;
 if(gated>0)return`waiting for approval: ${namesOf(rollup.gating)}${after}`;if(rollup.word==="passing"&&isSettling(rollup,grace))return`${rest}; just begun, to b\
-e looked at once more`;if(rollup.word!=="none")return rest;if(skipped>0)return`nothing ran, ${skipped} skipped`;return`no checks reported in ${(0,import_chunk_UNGYPAP3.
+e looked at once more`;if(rollup.word!=="none")return rest;if(skipped>0)return`nothing ran, ${skipped} skipped`;return`no checks reported in ${(0,import_chunk_SBRRC2LY.
 formatAge)(nowMs-since)}`}function namesOf(names){const more=names.length-import_chunk_EBOOCFUF.ghNamedChecks;return`${names.slice(0,import_chunk_EBOOCFUF.ghNamedChecks).
 join(", ")}${more>0?` and ${more} more`:""}`}function checksFacts(rollup){const{passed,skipped,failed,gated,running}=rollup.counts;const named=({name,link})=>({
 name,link});return{checks:rollup.word,passed,failed,running,skipped,gated,failing:rollup.failing.slice(0,import_chunk_EBOOCFUF.ghNamedChecks).map(named),gating:rollup.
@@ -4962,6 +4637,264 @@ const words2=["pr","checks",String(number),"--repo",repo,"--json","name,state,bu
 "answer")return/no (?:checks|commit)/i.test(answer.message)?[]:answer;return rowsOf(answer.value)?.map(readCheck)??unexpected("gh pr checks gave no list")}
 
 },
+"./chunk-6ONMVCPU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>handbackEvent,handbackWarnings:()=>handbackWarnings,newBounds:()=>newBounds,withHandback:()=>withHandback});
+module.exports=stdin_exports;var import_chunk_Q6XXSC6O=load("./chunk-Q6XXSC6O.js");var import_chunk_YV4RF5OF=load("./chunk-YV4RF5OF.js");var import_chunk_DYMNB7GS=load(
+"./chunk-DYMNB7GS.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");async function withHandback(job,ending){const{paths,spec}=job;const read=(0,import_chunk_R6BAS6U2.readState)(paths);const state=read.kind===
+"ok"?read.value:void 0;if(!spec.handback||state&&(0,import_chunk_OC3P7SNQ.isEnded)(state))return ending;const look=new import_chunk_Q6XXSC6O.HandbackLook(spec.handback,
+paths);const late={news:[],trouble:"it gives no answer"};const{news,trouble}=await(0,import_chunk_YV4RF5OF.inTime)(look.look(true),import_chunk_EBOOCFUF.pathLookMs,
+late);const bounds=newBounds(look);if(news.length+bounds.length>0){const journal=(0,import_chunk_DYMNB7GS.openJournal)(paths,spec);for(const one of news)journal.
+append("handback",handbackEvent(one));for(const one of bounds)journal.append("handback_many",one)}const warnings=handbackWarnings(ending.warnings??state?.warnings??
+spec.warnings??[],look,trouble);return{...ending,warnings,handback:look.standing}}function handbackEvent(news){return{...news,wake:["handback"]}}function newBounds(look){
+const fresh=[...look.bounds].filter(bound=>!look.saidBounds.has(bound));for(const bound of fresh)look.saidBounds.add(bound);return fresh.map(bound=>({bound,reason:boundWords(
+bound,look),wake:["attention","handback"]}))}function boundWords(bound,look){const{dir}=look.standing;return bound==="names"?`more than ${import_chunk_EBOOCFUF.
+handbackFiles} files were handed back: further names are not told; they lie in ${dir}`:`files were handed back ${import_chunk_Q6XXSC6O.handbackTellings} times: \
+nothing more is told; what comes lies in ${dir}`}function handbackWarnings(known,look,trouble){const{dir}=look.standing;const lost=`the hand-back folder ${dir} \
+cannot be looked into: ${trouble}; what is put there wakes nobody`;const kept=known.filter(({code})=>trouble!==null||code!==unseen);const warnings=[...trouble===
+null||known.some(({code})=>code===unseen)?[]:[{code:unseen,message:lost}],...[...look.bounds].map(bound=>({code:"handback_many",message:boundWords(bound,look)}))];
+return[...kept,...warnings.filter(one=>!kept.some(({message})=>message===one.message))]}var unseen="handback_unseen";
+
+},
+"./chunk-6TZAAJ7Z.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>readUserConfig,userConfig:()=>userConfig});module.exports=stdin_exports;var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var backendName=(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._regex)(/^[a-z][a-z0-9-]{0,30}$/));var mode=(0,import_chunk_IUDMGIPH.
+_enum)(import_chunk_GAHUBHR4.modeIds);var customBackend=(0,import_chunk_IUDMGIPH.object)({argv:(0,import_chunk_IUDMGIPH.array)((0,import_chunk_IUDMGIPH.string)()).
+check((0,import_chunk_IUDMGIPH._minLength)(1)),prompt:(0,import_chunk_IUDMGIPH._default)((0,import_chunk_IUDMGIPH._enum)(["stdin","file","argument"]),"stdin"),brief:(0,
+import_chunk_IUDMGIPH._default)((0,import_chunk_IUDMGIPH.boolean)(),false)}).check((0,import_chunk_IUDMGIPH.refine)(({prompt,brief})=>!(brief&&prompt==="argumen\
+t"),{path:["brief"],error:'cannot go with "prompt": "argument", whose length is limited; use stdin or file'}));var userConfig=(0,import_chunk_IUDMGIPH.object)({
+backends:(0,import_chunk_IUDMGIPH._default)((0,import_chunk_IUDMGIPH.record)(backendName,customBackend),{}),default_backend:(0,import_chunk_IUDMGIPH.optional)((0,
+import_chunk_IUDMGIPH.string)()),default_backends:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH.partialRecord)(mode,(0,import_chunk_IUDMGIPH.string)())),
+notify:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH.array)((0,import_chunk_IUDMGIPH.string)()).check((0,import_chunk_IUDMGIPH._minLength)(1))),restrict:(0,
+import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH.array)(mode))});function readUserConfig(){const file=(0,import_chunk_7U2475D5.userConfigFile)();const facts=file===
+void 0?void 0:lookAt(file);if(file===void 0||!facts)return{backends:{}};if(facts.kind==="file"&&(facts.uid!==process.getuid?.()||(facts.mode&18)!==0)){throw refused(
+file,"others own it or may write it")}const text=readWhole(file);const fault=(0,import_chunk_35CMASYX.jsonFault)(text);if(fault!==null)throw refused(file,`it is\
+ no JSON: ${fault}`);const parsed=userConfig.safeParse(JSON.parse(text));if(parsed.success)return parsed.data;const issue=parsed.error.issues[0];throw refused(file,
+`${issue?.path.join(".")||"it"}: ${issue?.message??"wrong form"}`)}function lookAt(file){try{return(0,import_chunk_S7M4UBSY.factsOf)(file)}catch(error){throw refused(
+file,`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)})`,"set XDG_CONFIG_HOME to a folder that you may use")}}function readWhole(file){let text;try{
+text=(0,import_chunk_PGEWSQPR.readText)(file)}catch(error){throw refused(file,`it cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`)}if(text===
+void 0)throw refused(file,"it is no regular file");return text}function refused(file,reason,next=form){return new import_chunk_NVPF5LEY.FaultError("preflight",`\
+cannot use the config ${file}: ${reason}`,next)}var form='the form is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}, "notify": ["PROGRA\
+M"]}';
+
+},
+"./chunk-7AYGC2TY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_6GCB2QIN=load("./\
+chunk-6GCB2QIN.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var classes={SUCCESS:"passed",PASS:"\
+passed",SKIPPED:"skipped",SKIPPING:"skipped",NEUTRAL:"skipped",FAILURE:"failed",ERROR:"failed",CANCELLED:"failed",CANCEL:"failed",TIMED_OUT:"failed",STARTUP_FAILURE:"\
+failed",ACTION_REQUIRED:"gated",WAITING:"gated"};function classOf(word){const known=word.trim().toUpperCase().replace(/[ -]/g,"_");if(Object.hasOwn(classes,known))
+return classes[known];return known.includes("FAIL")?"failed":"running"}function judgeRollup(checks,runs){const newest=newestRuns(runs);const counted=countedChecks(
+checks,runs,newest);const counts={passed:0,skipped:0,failed:0,gated:0,running:0};const failing=[];const gating=[];const count=(kind,item)=>{counts[kind]+=1;if(kind===
+"failed")failing.push(item);if(kind==="gated"&&!gating.includes(item.name))gating.push(item.name)};for(const check of counted)count(classOf(check.state),{...nameOf(
+check),mark:check.link||check.name});for(const run of newest){const kind=classOf(run.state);const jobs=counted.filter(check=>(0,import_chunk_6GCB2QIN.isJobOf)(check,
+run)).map(({state})=>classOf(state));if(isToldByJobs(kind,jobs))continue;count(kind,{name:run.workflow,link:run.link,mark:`${run.link||run.id} ${run.startedAt??
+""}`})}const times=[...counted.map(({startedAt})=>startedAt),...newest.map(({createdAt})=>createdAt)];const newestAt=Math.max(0,...times.map(at=>at??0))||null;return{
+word:wordOf(counts),counts,failing,gating,signature:signatureOf(failing),newestAt}}function newestRuns(runs){const newest=new Map;for(const run of runs){const key=JSON.
+stringify([run.workflowId??run.workflow,run.event]);const known=newest.get(key);if(!known||isNewer(run,known))newest.set(key,run)}return[...newest.values()]}function isNewer(a,b){
+const difference=(a.createdAt??0)-(b.createdAt??0);return difference===0?a.id>b.id:difference>0}function countedChecks(checks,runs,newest){const replaced=runs.filter(
+run=>!newest.includes(run));const reports=new Map;const counted=[];for(const check of checks){if(replaced.some(run=>(0,import_chunk_6GCB2QIN.isJobOf)(check,run)))
+continue;const key=reportKey(check);if(key===void 0){counted.push(check);continue}const known=reports.get(key);if(!known||replaces(check,known))reports.set(key,
+check)}return[...counted,...reports.values()]}function reportKey(check){const{isStatus,workflow,name,link}=check;if(isStatus)return JSON.stringify(["status",name]);
+if((0,import_chunk_6GCB2QIN.isJob)(check)||link==="")return void 0;return JSON.stringify(["run",workflow,name,link.replace(/[?#].*$/,"")])}function replaces(check,known){
+if(check.startedAt!==null&&known.startedAt!==null&&check.startedAt!==known.startedAt)return check.startedAt>known.startedAt;return badness.indexOf(classOf(check.
+state))>badness.indexOf(classOf(known.state))}var badness=["passed","skipped","running","gated","failed"];function isToldByJobs(kind,jobs){if(kind==="passed"||kind===
+"skipped")return jobs.length>0;if(kind==="running")return jobs.includes("running")||jobs.includes("gated");return jobs.includes(kind)}function wordOf({passed,failed,
+gated,running}){if(failed>0)return"failing";if(running+gated>0)return"running";return passed>0?"passing":"none"}function nameOf({name,workflow,link}){return{name:workflow===
+""||workflow===name?name:`${workflow} / ${name}`,link}}function signatureOf(failing){if(failing.length===0)return"";const marks=failing.map(({mark})=>mark).sort();
+return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0,12)}var runFields="databaseId,name,w\
+orkflowDatabaseId,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";async function findRuns(repo,head,tools,isFresh){return(0,import_chunk_6GCB2QIN.
+shareGh)(tools,`runs ${repo}@${head}`,isFresh,async()=>{const words=["run","list","--repo",repo,"--commit",head,"--limit",String(import_chunk_EBOOCFUF.ghRuns),"\
+--json",runFields];const answer=await(0,import_chunk_6GCB2QIN.askGh)(tools,words);if(answer.kind!=="answer")return answer;const rows=(0,import_chunk_6GCB2QIN.rowsOf)(
+answer.value);if(!rows)return(0,import_chunk_6GCB2QIN.unexpected)("gh run list gave no list");return{kind:"runs",runs:rows.filter(({headSha})=>headSha===head).flatMap(
+row=>(0,import_chunk_6GCB2QIN.readRun)(row)??[])}})}
+
+},
+"./chunk-7LAQHPTK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{claimPath:()=>claimPath,claimSeen:()=>claimSeen,claimText:()=>claimText,makeRoom:()=>makeRoom});module.exports=stdin_exports;
+var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
+var claimBytes=200;function claimSeen({paths,spec},name){const folder=(0,import_chunk_S7M4UBSY.factsOf)(paths.notices);if(!folder)return"none";if(folder.kind!==
+"folder")return"odd";const file=claimPath(paths,name);switch((0,import_chunk_S7M4UBSY.factsOf)(file)?.kind){case void 0:return"none";case"folder":return spec.sealed_notices?
+"odd":"told";case"file":return isSealed(spec,name,file)?"told":"odd";default:return"odd"}}function claimText({spec},name,word){const seal=sealOf(spec,name,word);
+return seal===void 0?void 0:`${word} ${seal}
+`}function claimPath(paths,name){return`${paths.notices}/${name}`}function makeRoom(job,name){const{paths}=job;const folder=(0,import_chunk_S7M4UBSY.factsOf)(paths.
+notices);if(folder&&folder.kind!=="folder")(0,import_chunk_PGEWSQPR.moveAside)(paths.notices);(0,import_chunk_PGEWSQPR.createFolder)(paths.notices);if(claimSeen(
+job,name)==="odd")(0,import_chunk_PGEWSQPR.moveAside)(claimPath(paths,name))}function isSealed(spec,name,file){const[word="",seal=""]=((0,import_chunk_PGEWSQPR.
+readText)(file,claimBytes)??"").trim().split(" ");const expected=sealOf(spec,name,word);return expected===void 0||(0,import_chunk_L7CMPXNA.sameMac)(expected,seal)}
+function sealOf({id},name,word){try{const key=(0,import_chunk_L7CMPXNA.readKey)();return key===void 0?void 0:(0,import_chunk_L7CMPXNA.macOfShort)({what:"notice",
+id,name,word},key)}catch{return void 0}}
+
+},
+"./chunk-7YCMYM3C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hookEvents:()=>hookEvents,hookHosts:()=>hookHosts,hookReply:()=>hookReply,hookTrouble:()=>hookTrouble,hookWhom:()=>hookWhom,
+readHookInput:()=>readHookInput});module.exports=stdin_exports;var hookHosts=["claude","codex"];var hookEvents=["Stop","UserPromptSubmit"];var hookWhom="Stop (a\
+ turn ends) tells you, the person at the session; UserPromptSubmit (a new prompt) tells the model, beside the prompt.";var nothingTold={cwd:null,isAgain:false};
+function readHookInput(text){let value;try{value=JSON.parse(text)}catch{return nothingTold}if(typeof value!=="object"||value===null)return nothingTold;const{cwd,
+stop_hook_active}=value;const isPath=typeof cwd==="string"&&cwd.startsWith("/")&&cwd.length<=4096&&!cwd.includes("\0");return{cwd:isPath?cwd:null,isAgain:stop_hook_active===
+true}}function hookReply(event,text){return event==="Stop"?{systemMessage:text}:{hookSpecificOutput:{hookEventName:event,additionalContext:text}}}function hookTrouble(reason){
+return{systemMessage:`job-companion: the hook could not look at the jobs: ${reason}`}}
+
+},
+"./chunk-AZ4JBGG4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkProgram:()=>checkProgram,policyBytes:()=>policyBytes,policyFault:()=>policyFault,readSettings:()=>readSettings,
+requirePolicy:()=>requirePolicy,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_FIPOTEWL=load(".\
+/chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin(
+"node:path");var policyBytes=1024*1024;function checkProgram(backend,program){const version=tellVersion(backend,program);if(version===null||backend.oldest===null||
+!(0,import_chunk_FIPOTEWL.isOlder)(version,backend.oldest))return{version};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${backend.title} ${version}\
+ (${program}): it is too old; needed: ${backend.oldest} or newer`,`update it: ${backend.install}`)}function versionWarnings({backend:id,program,version}){const backend=(0,
+import_chunk_FIPOTEWL.findBackend)(id);if(!backend?.oldest||(version??null)!==null)return[];const message=`cannot tell the version of ${backend.title} (${program}\
+); needed: ${backend.oldest} or newer`;return[{code:"version_unknown",message}]}function tellVersion(backend,program){if(backend.oldest===null&&backend.packages.
+length===0)return null;const version=(0,import_chunk_FIPOTEWL.versionOf)(program,backend.packages);if(version===null||backend.oldest===null||!(0,import_chunk_FIPOTEWL.
+isOlder)(version,backend.oldest))return version;return(0,import_chunk_FIPOTEWL.versionOf)(program,backend.packages,{isFresh:true})}function requirePolicy(backend,profile,cwd,version=null){
+const fault=policyFault(backend,profile,cwd,version);if(fault===null)return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile}\
+ with ${backend.title}: ${fault}`,"change its settings, or name another backend or profile with --backend or --profile")}function policyFault(backend,profile,cwd,version=null){
+const policies=[...backend.policy?[backend.policy]:[],...backend.morePolicies??[]];for(const policy of policies){const fault=faultOf(policy,{profile,version},cwd);
+if(fault!==null)return fault}return null}function faultOf(policy,wanted,cwd){const home=import_chunk_IYTRN2OE.variables.home();if(!policy.inWorkspace&&home===void 0)
+return`its settings ~/${policy.file} cannot be found: HOME is not set`;for(const place of policy.inWorkspace?placesOf(cwd):[home]){const file=import_node_path.default.
+join(place,policy.file);for(const one of policy.file.endsWith("/")?filesIn(file):[file]){const fault=fileFault(policy,wanted,one);if(fault!==null)return fault}}
+return null}function placesOf(cwd){return[...new Set([(0,import_chunk_G4YWOPCR.findWorktree)(cwd)??cwd,cwd])]}function filesIn(folder){return(0,import_chunk_S7M4UBSY.
+listNames)(folder).filter(name=>name.endsWith(".json")).map(name=>import_node_path.default.join(folder,name))}function fileFault(policy,{profile,version},file){
+const read=readSettings(file);if("fault"in read)return`its settings ${file} ${read.fault}`;if(read.text===null)return null;try{const fault=policy.findFault(read.
+text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return`its settings ${file} are not understood`}}function readSettings(file){try{if(!(0,
+import_chunk_S7M4UBSY.factsOf)(file))return{text:null};const read=(0,import_chunk_PGEWSQPR.readRange)((0,import_chunk_S7M4UBSY.realPath)(file),0,policyBytes);if(!read)
+return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString("u\
+tf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
+
+},
+"./chunk-CLAYSBV2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_EIY22TAK=load("./chunk-EIY22TAK.js");
+var import_chunk_W7DDWYA4=load("./chunk-W7DDWYA4.js");var import_chunk_U5NKZHGD=load("./chunk-U5NKZHGD.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");
+var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_7YG4K7DK.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_7YG4K7DK.writerOptions,...import_chunk_7YG4K7DK.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_EIY22TAK.taskOf)(context,input);const words=(0,import_chunk_U5NKZHGD.onceWords)(id,input,
+(0,import_chunk_U5NKZHGD.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_U5NKZHGD.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_W7DDWYA4.folderOf)(context,input);const staff=(0,import_chunk_EIY22TAK.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_EIY22TAK.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+
+},
+"./chunk-CRDU7PDT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
+OLD5VJ7N.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load("./chun\
+k-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_L7CMPXNA=load("./ch\
+unk-L7CMPXNA.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./\
+chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_SBGDAVSA.rootPaths)(question.root).shared,`${(0,
+import_chunk_L7CMPXNA.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_EBOOCFUF.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_EBOOCFUF.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_V3DXEM5O.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_SBGDAVSA.rootPaths)(root).shared;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,
+import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_L7CMPXNA.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_EBOOCFUF.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_L7CMPXNA.sameMac)(await(0,import_chunk_L7CMPXNA.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_PGEWSQPR.readText)(file,2*import_chunk_EBOOCFUF.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_EBOOCFUF.sharedBytes||value.holdMs===0)(0,import_chunk_PGEWSQPR.removeFile)(file);else(0,import_chunk_PGEWSQPR.writeJson)(file,{...answer,mac:await(0,
+import_chunk_L7CMPXNA.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_EBOOCFUF.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-TEUASHXG.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_EBOOCFUF.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))view=await(mayAttach?import_chunk_AKW5C6Q2.refreshAttached:import_chunk_AKW5C6Q2.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_OC3P7SNQ.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_OC3P7SNQ.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_SBGDAVSA.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_EBOOCFUF.
+toolGraceMs+import_chunk_EBOOCFUF.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
+
+},
+"./chunk-DPLYMX7V.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
+resolve().then(()=>load("./file-PECLPSS2.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-CNV6YMB7.js"))).dir,pid:async()=>(await Promise.
+resolve().then(()=>load("./pid-KU3OASKO.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-ROVQYF4O.js"))).job,git:async()=>(await Promise.resolve().
+then(()=>load("./git-NDS2OUNL.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-NMDUNQC2.js"))).cmd,http:async()=>(await Promise.resolve().then(
+()=>load("./http-REMRMH7U.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-UFPTVB4A.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
+"./ci-G4WQWDV6.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-VURLDASD.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
+eview-MH7L6V7B.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
+
+},
+"./chunk-EIY22TAK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_JXYCIMOT=load("./chunk-JXYCIMOT.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_4FD7MZHM=load("./chun\
+k-4FD7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_CAQTYVED=load("./ch\
+unk-CAQTYVED.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./\
+chunk-CZB4Q33L.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_CZB4Q33L.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_CZB4Q33L.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_EBOOCFUF.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_EBOOCFUF.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_EBOOCFUF.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_4FD7MZHM.checkLaunchOptions)(input);const root=context.root(input);const worktree=job.
+worktree===void 0?worktreeOf(input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,
+import_chunk_4FD7MZHM.launchWords)(input,job.earlier),notify:await(0,import_chunk_4FD7MZHM.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??
+input.durationOrDefault("timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,
+firstOutputMs:job.firstOutputMs??input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration(
+"quiet-after")??null,onStall:job.onStall??(0,import_chunk_4FD7MZHM.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.
+plan.dir,baseline:{}}:null,warnings:[...(0,import_chunk_JXYCIMOT.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??
+false,credentials:(0,import_chunk_FIPOTEWL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_CAQTYVED.settleLost)(root.folder);const admit=async()=>{
+const may={share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_7M5FTEZX.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_AZ4JBGG4.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_CZB4Q33L.nextCommands.
+waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
+await tellDirty(context,job.cwd);return(0,import_chunk_4FD7MZHM.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
+undoHandback}=await Promise.resolve().then(()=>load("./handback-JX5ABRR2.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
+root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-7HAFIEUV.js"));
+const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
+tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
+ --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
+resume!==null)(0,import_chunk_JXYCIMOT.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_CAQTYVED.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_CAQTYVED.neighbourWarning)(id,(0,import_chunk_CAQTYVED.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_CAQTYVED.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_JXYCIMOT.
+makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
+if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_HQQBW6NO.requireBase)(words.cwd,base);return part}
+function askedProfile(input){return input.text("profile")}
+
+},
+"./chunk-G34PW66N.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{matchAt:()=>matchAt,matchPattern:()=>matchPattern,parsePattern:()=>parsePattern});module.exports=stdin_exports;var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var patternFlags="m";function parsePattern(text,option){if(text==="")throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take ${option}: an empty pattern matches everything; give what to look for`);try{new RegExp(text,patternFlags)}catch(error){const[,why]=/: ([^:]*)$/.
+exec((0,import_chunk_NVPF5LEY.messageOf)(error))??[];throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(text)}: it is no regular \
+expression (${why??"it does not compile"}); allowed is what JavaScript's RegExp takes, without slashes`)}return text}async function matchPattern(pattern,text,limitMs=import_chunk_EBOOCFUF.
+patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at>=0}async function matchAt(pattern,text,limitMs=import_chunk_EBOOCFUF.patternMs){
+const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
+rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
+PT_EXECUTION_TIMEOUT")return"slow";throw error}}
+
+},
 "./chunk-H4YIMMVT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{sealVerdict:()=>sealVerdict,storedVerdict:()=>storedVerdict});module.exports=stdin_exports;var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");async function sealVerdict(id,end,note){try{const key=(0,import_chunk_L7CMPXNA.readKey)();
@@ -4984,29 +4917,70 @@ modifiedMs<pause)return;if(view.launch)((0,import_chunk_5AMCSYZA.findEngine)(vie
 SIGKILL");await(0,import_chunk_ZZ53MBOS.startWorker)(view.root,view.spec,view,generation)}
 
 },
-"./chunk-HJFRVKTO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{deliveriesOf:()=>deliveriesOf,mendedByWait:()=>mendedByWait,pastExpectation:()=>pastExpectation,troubleOf:()=>troubleOf,
-waitersOf:()=>waitersOf});module.exports=stdin_exports;var import_chunk_LX42BIQ4=load("./chunk-LX42BIQ4.js");var import_chunk_HBN3OCYT=load("./chunk-HBN3OCYT.js");
-var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");
-var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
-var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");async function deliveriesOf(view){let seen={waiters:[],cut:0,closed:null};let unread=null;try{seen=waitersOf(
-view)}catch(error){unread=error instanceof Error?error.message:String(error)}const all=seen.waiters;const notifierFault=view.spec?.notify?await faultOfNotifier(
-view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
-spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread,cut:seen.cut,closed:seen.closed}}function waitersOf({root,id,spec}){const seen=(0,
-import_chunk_HBN3OCYT.lookAtWaiters)(root,id);const isForeign=({owner})=>owner!==null&&spec!==null&&spec.owner!==owner&&(0,import_chunk_LX42BIQ4.whoseJobs)(root,
-owner)(spec)==="other";const waiters=seen.waiters.map(one=>one.fault===null&&isForeign(one)?{...one,fault:"other_owner"}:one);return{...seen,waiters}}async function faultOfNotifier(view){
-if(view.seen.worker==="unknown")return"its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_O5WAK4KX.
-findStopped)(view)?.cause==="worker_stopped")return"its worker is stopped";if(!await(0,import_chunk_WHG4GRBU.isOurs)(view))return"its record is not the one that\
- was written at launch";const[program=""]=view.spec?.notify??[];return(0,import_chunk_RWPWOFIF.findProgram)(program,view.spec?.cwd??"/")?null:`its program canno\
-t be started any more: ${program}`}var mendedByWait=["worker_gone","end_unstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(
-view);const seen=view.spec?.timer?void 0:(0,import_chunk_O5WAK4KX.monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.
-cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.cause!=="checkpoint_missing"}}function pastExpectation({spec,state}){const ran=(0,import_chunk_R6BAS6U2.
-ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const expected=spec?.run?.expect_ms;if(ran===null||typeof expected!=="number"||ran<=expected||(0,import_chunk_OC3P7SNQ.
-isEnded)(state))return null;return`expected to take ${(0,import_chunk_UNGYPAP3.formatDuration)(expected)}, runs for ${(0,import_chunk_UNGYPAP3.formatDuration)(whole(
-ran))}`}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
+"./chunk-IANIZAYN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
+module.exports=stdin_exports;var import_chunk_P7ADOKJW=load("./chunk-P7ADOKJW.js");var import_chunk_U3CJ7NJG=load("./chunk-U3CJ7NJG.js");var import_chunk_LX42BIQ4=load(
+"./chunk-LX42BIQ4.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_WHG4GRBU=load(
+"./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function lookForIdle(root,owner){
+const active=(0,import_chunk_447EROGN.listActive)(root);const seen=await lookForLive(root,active,owner);await addFinished(seen,new Set(active),asker(root,owner));
+seen.timers.sort((a,b)=>dueOf(a.view)-dueOf(b.view));return seen}async function lookForLive(root,active,owner,isOver=()=>false){const seen={jobs:[],timers:[],uncollected:[],
+isMore:false,below:0,unreadable:[]};const who=asker(root,owner);for(const id of active){if(isOver())break;await addLive(seen,id,who)}seen.timers.sort((a,b)=>dueOf(
+a.view)-dueOf(b.view));return seen}function asker(root,owner){return{root,owner,whose:(0,import_chunk_LX42BIQ4.whoseJobs)(root,owner)}}async function addLive(seen,id,{
+root,owner,whose}){const view=lookAt(root,id);if(!view)return;const{spec}=view;const relation=spec?whose(spec):"own";if(relation!=="own"&&!await(0,import_chunk_WHG4GRBU.
+isForged)(view)){if(relation==="below"&&!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))seen.below+=1;return}if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)&&view.
+damage===null){if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.collected))addUncollected(seen,view);return}const reason=await faultOf(view);if(reason!==null||!spec){
+seen.unreadable.push({id,reason:reason??"",option:spec?.state_option??[]});return}const isDue=spec.timer&&(0,import_chunk_OC3P7SNQ.conditionOf)(view)==="over";if(isDue)
+return addUncollected(seen,view);const deliveries=await(0,import_chunk_U3CJ7NJG.deliveriesOf)(view);const window=owner??spec.owner;const job={view,owner:spec.owner,
+window,deliveries,trouble:(0,import_chunk_U3CJ7NJG.troubleOf)(view,deliveries.waiters)};(spec.timer?seen.timers:seen.jobs).push(job)}async function faultOf(view){
+if(view.damage!==null)return view.damage;if(!view.spec)return"spec.json cannot be read";return await(0,import_chunk_WHG4GRBU.isForged)(view)?"spec.json is not t\
+he one that was written at launch":null}function lookAt(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder))return void 0;
+try{return(0,import_chunk_OC3P7SNQ.inspect)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;
+throw error}}async function addFinished(seen,active,who){const{root}=who;const others=(0,import_chunk_447EROGN.listJobs)(root).filter(id=>!active.has(id));for(const[
+at,id]of others.entries()){if(at>=import_chunk_EBOOCFUF.idleScan||seen.uncollected.length>=import_chunk_EBOOCFUF.uncollectedShown){seen.isMore=true;return}const paths=(0,
+import_chunk_SBGDAVSA.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(paths.collected))continue;const state=(0,import_chunk_R6BAS6U2.readState)(paths);if(state.
+kind!=="ok"||!(0,import_chunk_OC3P7SNQ.isEnded)(state.value)){await addLive(seen,id,who);continue}if(!isOfAsker(id,who))continue;const view=lookAt(root,id);if(view)
+addUncollected(seen,view)}}function isOfAsker(id,{root,owner,whose}){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));
+return spec.kind==="ok"?whose(spec.value)==="own":owner===null}function addUncollected(seen,view){if(view.state.state==="canceled")return;if(seen.uncollected.length<
+import_chunk_EBOOCFUF.uncollectedShown)seen.uncollected.push(view);else seen.isMore=true}function dueOf(view){return Date.parse(view.spec?.timer?.due_at??"")||0}
+async function judgeIdle(root,owner,option){const report=judgeSeen(await lookForIdle(root,owner),owner,option);const isQuiet=report.jobs.length+report.timers.length+
+report.below===0;return{...report,others:isQuiet?(0,import_chunk_P7ADOKJW.othersLive)(root,owner):null}}function judgeSeen(seen,owner,option){const windows=[...new Set(
+[...seen.jobs,...seen.timers].map(one=>one.window))];const judged=windows.map(window=>judgeWindow(seen,window,option));const jobs=seen.jobs.flatMap(({view})=>judged.
+flatMap(one=>one.jobs.filter(job=>job.view===view)));const timers=seen.timers.flatMap(({view})=>judged.flatMap(one=>one.timers.filter(timer=>timer.view===view)));
+const{uncollected,isMore,below,unreadable}=seen;return{isSafe:unreadable.length===0&&!jobs.some(isFaulty)&&!timers.some(({isFault})=>isFault),...{jobs,timers,uncollected,
+isMore,below,unreadable},others:null,orphans:orphansOf([...seen.jobs,...seen.timers]),next:commandForAll(jobs,timers,owner,option)}}function isFaulty(job){return job.
+missing.length>0}function judgeWindow(seen,window,option){const timers=seen.timers.filter(timer=>timer.window===window);const jobs=seen.jobs.filter(job=>job.window===
+window);const held=timers.find(isDelivered);const kept=held??timers[0];return{jobs:jobs.map(job=>judgeJob(job,held,option)),timers:timers.map(timer=>judgeTimer(
+timer,{isKept:timer===kept,isAlone:jobs.length===0},option))}}function judgeJob(job,timer,option){const backstop=backstopOf(job)??(timer?backstopBy(timer):null);
+const missing=[];if(!isDelivered(job))missing.push("delivery");if(!backstop)missing.push("backstop");if(needsHandback(job)&&!job.deliveries.waiters.some(hearsHandback))
+missing.push("handback");if(job.trouble?.isGrave)missing.push("attention");return{...job,backstop,missing,late:(0,import_chunk_U3CJ7NJG.pastExpectation)(job.view),
+...commandsFor(job,missing,option)}}function isDelivered({deliveries}){return deliveries.waiters.length>0||deliveries.notifier!==null}function needsHandback({view,
+deliveries}){return Boolean(view.spec?.handback)&&deliveries.notifier===null}function hearsHandback({until}){return until.includes("handback")}function orphansOf(live){
+const alone=live.filter(({deliveries})=>deliveries.notifier===null&&deliveries.waiters.every(({isOrphan})=>isOrphan));return new Set(alone.flatMap(({deliveries})=>deliveries.
+waiters.map(({identity})=>identity.pid))).size}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,leftMs})=>leftMs===null?[]:[
+{by:"wait",pid:identity.pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{by:"timer",pid:null,id:view.
+id,leftMs:Math.max(0,dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;const isHeld=isDelivered(
+timer);const isFault=!isKept||isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_CZB4Q33L.nextCommand)(option,"wait",view.id,...ownerWords(timer),"--timeo\
+ut",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_CZB4Q33L.nextCommands.cancel(view.id,option)}}
+function commandsFor(job,missing,option){const{view,deliveries,trouble}=job;const isOpen=isForWait(missing);const next=isOpen?(0,import_chunk_CZB4Q33L.nextCommand)(
+option,"wait",view.id,...ownerWords(job),...causesFor([job]),"--timeout",patienceFor(job)):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==
+null&&import_chunk_U3CJ7NJG.mendedByWait.includes(trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};return{next,mend:(0,import_chunk_HJHBIBBW.
+continueCommand)(view)??import_chunk_CZB4Q33L.nextCommands.doctor(view.id,option)}}function ownerWords({window}){const said=import_chunk_IYTRN2OE.variables.owner();
+return said===void 0||window===null||said===window?[]:["--owner",window]}function isForWait(missing){return missing.some(one=>one!=="attention")}function causesFor(jobs){
+const asking=jobs.filter(needsHandback);if(asking.length===0)return[];const cursors=asking.flatMap(({view})=>{const seq=(0,import_chunk_UC6ORW33.heardSeq)(view.
+paths,"handback");if(seq===null)return[];return["--after-seq",jobs.length>1?`${view.id}:${seq}`:String(seq)]});return["--until","handback",...cursors]}function patienceMs({
+view}){const{spec,turn}=view;if(!spec)return import_chunk_EBOOCFUF.idleWaitMs;if(spec.timer)return dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)()+import_chunk_EBOOCFUF.
+idleGraceMs;const leftMs=Math.max(0,(0,import_chunk_OC3P7SNQ.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Math.min(import_chunk_EBOOCFUF.
+idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_EBOOCFUF.idleGraceMs)}function patienceFor(...jobs){const longest=Math.max(...jobs.map(patienceMs));const step=longest>
+12e4?6e4:1e3;return(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){
+const open=[...jobs.filter(({missing})=>isForWait(missing)),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const ids=open.
+length<=mostIds?open.map(({view})=>view.id):[];const[first]=open;const whose=owner===null||!first?[]:ids.length>0?ownerWords(first):["--owner",owner];const which=[
+...ids,...whose];return(0,import_chunk_CZB4Q33L.nextCommand)(option,"wait",...which,"--any",...causesFor(open),"--timeout",patienceFor(...open))}
 
 },
-"./chunk-HSYDMHR5.js": function (module, exports) {
+"./chunk-IUDMGIPH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{_default:()=>_default,_enum:()=>_enum,_gte:()=>_gte,_lte:()=>_lte,_maxLength:()=>_maxLength,_minLength:()=>_minLength,
 _regex:()=>_regex,array:()=>array,boolean:()=>boolean2,int:()=>int,literal:()=>literal,looseObject:()=>looseObject,nullable:()=>nullable,object:()=>object,optional:()=>optional,
 partialRecord:()=>partialRecord,record:()=>record,refine:()=>refine,string:()=>string2,union:()=>union});module.exports=stdin_exports;function getEnumValues(entries){
@@ -5262,27 +5236,62 @@ default",innerType,get defaultValue(){return typeof defaultValue==="function"?de
 niCustom",(inst,def)=>{$ZodCustom.init(inst,def);ZodMiniType.init(inst,def)});function refine(fn,_params={}){return _refine(ZodMiniCustom,fn,_params)}
 
 },
-"./chunk-K5EWC7EO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{loadWatch:()=>loadWatch,watchIds:()=>watchIds});module.exports=stdin_exports;var loaders={file:async()=>(await Promise.
-resolve().then(()=>load("./file-K4DV342C.js"))).file,dir:async()=>(await Promise.resolve().then(()=>load("./dir-CNV6YMB7.js"))).dir,pid:async()=>(await Promise.
-resolve().then(()=>load("./pid-KU3OASKO.js"))).pid,job:async()=>(await Promise.resolve().then(()=>load("./job-ROVQYF4O.js"))).job,git:async()=>(await Promise.resolve().
-then(()=>load("./git-NDS2OUNL.js"))).git,cmd:async()=>(await Promise.resolve().then(()=>load("./cmd-NMDUNQC2.js"))).cmd,http:async()=>(await Promise.resolve().then(
-()=>load("./http-GITYXEU3.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-UFPTVB4A.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
-"./ci-ALTXE4B6.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-IO23PWWM.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
-eview-GTH4GFUO.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
-
-},
-"./chunk-MDCDH26A.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_FB25RFRR=load("./chunk-FB25RFRR.js");
-var import_chunk_JMWEO4CK=load("./chunk-JMWEO4CK.js");var import_chunk_VDJCQF3N=load("./chunk-VDJCQF3N.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");
-var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_7YG4K7DK.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_7YG4K7DK.writerOptions,...import_chunk_7YG4K7DK.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_FB25RFRR.taskOf)(context,input);const words=(0,import_chunk_VDJCQF3N.onceWords)(id,input,
-(0,import_chunk_VDJCQF3N.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_VDJCQF3N.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_JMWEO4CK.folderOf)(context,input);const staff=(0,import_chunk_FB25RFRR.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_FB25RFRR.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+"./chunk-JXYCIMOT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
+module.exports=stdin_exports;var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_6TZAAJ7Z=load("./chunk-6TZAAJ7Z.js");var import_chunk_7U2475D5=load(
+"./chunk-7U2475D5.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_SBGDAVSA.rootPaths)(root).
+config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
+uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind!==
+"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
+const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_GAHUBHR4.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_GAHUBHR4.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_GAHUBHR4.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_6TZAAJ7Z.readUserConfig)();const narrowing=readNarrowing(
+words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
+words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
+words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_7U2475D5.userConfigFile)()??"your config"},{restrict:narrowing.
+restrict,file:(0,import_chunk_SBGDAVSA.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
+profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
+name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
+ment"?(0,import_chunk_FIPOTEWL.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
+ task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_AZ4JBGG4.checkProgram)(
+backend,program);(0,import_chunk_AZ4JBGG4.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
+program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
+(0,import_chunk_GAHUBHR4.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
+model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
+fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_FIPOTEWL.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
+terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
+{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
+config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_FIPOTEWL.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
+...own}};const backend=(0,import_chunk_FIPOTEWL.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
+const found=import_chunk_FIPOTEWL.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_RWPWOFIF.findProgram)(program,cwd)!==void 0));if(found.
+length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
+length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_CZB4Q33L.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_FIPOTEWL.backends.map(backend=>backend.
+id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_IYTRN2OE.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_447EROGN.listActive)(folder)){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(folder,id);const spec=(0,import_chunk_R6BAS6U2.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_R6BAS6U2.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_CAQTYVED.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_CZB4Q33L.nextCommands.wait(id,option))}}
 
 },
 "./chunk-MZF46EUA.js": function (module, exports) {
@@ -5296,6 +5305,46 @@ import_chunk_NVPF5LEY.errnoOf)(error)??"error";if(["EACCES","EPERM","ELOOP","ENA
 ook at ${target} (${code})`};const message=`cannot look at ${target}: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,
 retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}function signOf(facts){return facts?`${facts.inode}-${facts.size}-${facts.modifiedMs}`:
 "missing"}function sizeText(facts){return facts?(0,import_chunk_TFEMYLSK.formatSize)(facts.size):"not there"}
+
+},
+"./chunk-OWRKQ4JK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hindranceOf:()=>hindranceOf,lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});
+module.exports=stdin_exports;var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set,
+stopped:new Map}}function poolOf(spec){if(spec.kind==="timer")return null;return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){
+const own=poolOf(spec);const active=(0,import_chunk_447EROGN.listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===
+spec.id)continue;const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(
+id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(
+id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,
+place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,id);const condition=workerOf(
+paths)==="alive"?unlooked:look(root,id);if(condition===unlooked&&isLeft(root,paths,id,memory))return[];return condition!==void 0&&takesPlace(condition,memory,paths,
+id)?[{id,condition}]:[]}function isLeft(root,paths,id,memory){const silent=isSilent(memory,paths,id);if(!silent&&!stoppedWorkerOf(paths))return false;const view=liveView(
+root,id);if(!view||view.exit)return true;const{spec,turn}=view;return silent&&spec!==null&&(0,import_chunk_CL3BCQKO.monotonicMs)()>(0,import_chunk_OC3P7SNQ.boundOf)(
+spec,turn)+spec.kill_grace_ms+import_chunk_EBOOCFUF.unseenGraceMs}function stoppedWorkerOf(paths){return[(0,import_chunk_R6BAS6U2.readWorker)(paths),(0,import_chunk_R6BAS6U2.
+readLaunch)(paths)].map(read=>read.kind==="ok"?read.value.worker:void 0).find(worker=>worker!==void 0&&(0,import_chunk_33P23ATF.isStopped)(worker))}function hindranceOf(root,{
+ahead,atWork},memory){const waitedFor=[...ahead.slice(-import_chunk_EBOOCFUF.queueNamed),...atWork.slice(0,import_chunk_EBOOCFUF.queueNamed).map(({id})=>id)];let told;
+for(const id of waitedFor){const stopped=stoppedWorkerOf((0,import_chunk_SBGDAVSA.jobPaths)(root,id));if(!stopped)memory.stopped.delete(id);else{const since=memory.
+stopped.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.stopped.set(id,since);if((0,import_chunk_CL3BCQKO.monotonicMs)()-since>=import_chunk_EBOOCFUF.leaseMs)
+told??=`behind ${id}, whose worker is stopped; it goes on after: kill -CONT ${stopped.pid}`}}return told}function isLetGo(memory,paths,id){const known=memory.members.
+get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_5AMCSYZA.readTurn)(paths,id)!==void 0||
+(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}function look(root,id){const view=liveView(root,id);return view&&(0,import_chunk_OC3P7SNQ.conditionOf)(
+view)}function liveView(root,id){try{const view=(0,import_chunk_OC3P7SNQ.inspect)(root,id);return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?void 0:view}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){if(condition===
+"damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_AKW5C6Q2.isSettleable)(condition)||!memory.unsettled.has(
+id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_R6BAS6U2.readSpec)(
+paths);if(read.kind!=="ok")return false;const key=(0,import_chunk_L7CMPXNA.readKey)();if(key===void 0)throw new import_chunk_NVPF5LEY.FaultError("state_unusable",
+"cannot look at the queue: this user's key is missing");const isOurs=await(0,import_chunk_L7CMPXNA.isGenuine)(read.value,key);const its=isOurs?poolOf(read.value):
+null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_5AMCSYZA.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[(0,import_chunk_R6BAS6U2.
+readWorker)(paths),(0,import_chunk_R6BAS6U2.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_33P23ATF.livenessOf)(read.value.worker):"dead");return[
+"alive","unknown"].find(one=>seen.includes(one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??(0,import_chunk_S7M4UBSY.
+factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);const ageMs=last?(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs:Number.POSITIVE_INFINITY;
+if(ageMs>=-import_chunk_EBOOCFUF.leaseMs&&ageMs<=import_chunk_EBOOCFUF.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,
+import_chunk_CL3BCQKO.monotonicMs)();memory.silent.set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_EBOOCFUF.leaseMs}function forgetGone(memory,active){
+const there=new Set(active);for(const known of[memory.members,memory.silent,memory.unsettled,memory.stopped])for(const id of known.keys())if(!there.has(id))known.
+delete(id)}
 
 },
 "./chunk-P7ADOKJW.js": function (module, exports) {
@@ -5372,44 +5421,63 @@ const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":").filter(Boo
 map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_S7M4UBSY.exists)??null}
 
 },
-"./chunk-TN577QPW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hindranceOf:()=>hindranceOf,lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});
-module.exports=stdin_exports;var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set,
-stopped:new Map}}function poolOf(spec){if(spec.kind==="timer")return null;return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){
-const own=poolOf(spec);const active=(0,import_chunk_447EROGN.listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===
-spec.id)continue;const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(
-id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(
-id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,
-place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,id);const condition=workerOf(
-paths)==="alive"?unlooked:look(root,id);if(condition===unlooked&&isLeft(root,paths,id,memory))return[];return condition!==void 0&&takesPlace(condition,memory,paths,
-id)?[{id,condition}]:[]}function isLeft(root,paths,id,memory){const silent=isSilent(memory,paths,id);if(!silent&&!stoppedWorkerOf(paths))return false;const view=liveView(
-root,id);if(!view||view.exit)return true;const{spec,turn}=view;return silent&&spec!==null&&(0,import_chunk_CL3BCQKO.monotonicMs)()>(0,import_chunk_OC3P7SNQ.boundOf)(
-spec,turn)+spec.kill_grace_ms+import_chunk_EBOOCFUF.unseenGraceMs}function stoppedWorkerOf(paths){return[(0,import_chunk_R6BAS6U2.readWorker)(paths),(0,import_chunk_R6BAS6U2.
-readLaunch)(paths)].map(read=>read.kind==="ok"?read.value.worker:void 0).find(worker=>worker!==void 0&&(0,import_chunk_33P23ATF.isStopped)(worker))}function hindranceOf(root,{
-ahead,atWork},memory){const waitedFor=[...ahead.slice(-import_chunk_EBOOCFUF.queueNamed),...atWork.slice(0,import_chunk_EBOOCFUF.queueNamed).map(({id})=>id)];let told;
-for(const id of waitedFor){const stopped=stoppedWorkerOf((0,import_chunk_SBGDAVSA.jobPaths)(root,id));if(!stopped)memory.stopped.delete(id);else{const since=memory.
-stopped.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.stopped.set(id,since);if((0,import_chunk_CL3BCQKO.monotonicMs)()-since>=import_chunk_EBOOCFUF.leaseMs)
-told??=`behind ${id}, whose worker is stopped; it goes on after: kill -CONT ${stopped.pid}`}}return told}function isLetGo(memory,paths,id){const known=memory.members.
-get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_5AMCSYZA.readTurn)(paths,id)!==void 0||
-(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}function look(root,id){const view=liveView(root,id);return view&&(0,import_chunk_OC3P7SNQ.conditionOf)(
-view)}function liveView(root,id){try{const view=(0,import_chunk_OC3P7SNQ.inspect)(root,id);return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?void 0:view}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){if(condition===
-"damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_WQJBORA7.isSettleable)(condition)||!memory.unsettled.has(
-id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_R6BAS6U2.readSpec)(
-paths);if(read.kind!=="ok")return false;const key=(0,import_chunk_L7CMPXNA.readKey)();if(key===void 0)throw new import_chunk_NVPF5LEY.FaultError("state_unusable",
-"cannot look at the queue: this user's key is missing");const isOurs=await(0,import_chunk_L7CMPXNA.isGenuine)(read.value,key);const its=isOurs?poolOf(read.value):
-null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_5AMCSYZA.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[(0,import_chunk_R6BAS6U2.
-readWorker)(paths),(0,import_chunk_R6BAS6U2.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_33P23ATF.livenessOf)(read.value.worker):"dead");return[
-"alive","unknown"].find(one=>seen.includes(one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??(0,import_chunk_S7M4UBSY.
-factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);const ageMs=last?(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs:Number.POSITIVE_INFINITY;
-if(ageMs>=-import_chunk_EBOOCFUF.leaseMs&&ageMs<=import_chunk_EBOOCFUF.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,
-import_chunk_CL3BCQKO.monotonicMs)();memory.silent.set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_EBOOCFUF.leaseMs}function forgetGone(memory,active){
-const there=new Set(active);for(const known of[memory.members,memory.silent,memory.unsettled,memory.stopped])for(const id of known.keys())if(!there.has(id))known.
-delete(id)}
+"./chunk-SHPPTEF7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandsOf:()=>commandsOf,isTrusted:()=>isTrusted,trust:()=>trust});module.exports=stdin_exports;var import_chunk_L7CMPXNA=load(
+"./chunk-L7CMPXNA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");function commandsOf(state){const conditions=state.stop_conditions.filter(text=>text.startsWith("cmd:")).map(text=>text.slice(4).trim());return[
+...new Set([...state.verify.map(({cmd})=>cmd),...conditions])].sort()}function isTrusted(place,state){if(commandsOf(state).length===0)return true;const read=(0,
+import_chunk_PGEWSQPR.readJson)(place.trust);const key=(0,import_chunk_L7CMPXNA.readKey)();if(key===void 0||read.kind!=="ok"||typeof read.value.mac!=="string")return false;
+return(0,import_chunk_L7CMPXNA.sameMac)((0,import_chunk_L7CMPXNA.macOfShort)(promise(place,state),key),read.value.mac)}function trust(place,state){(0,import_chunk_PGEWSQPR.
+createFolder)((0,import_chunk_SBGDAVSA.rootPaths)(place.root.folder).loop);(0,import_chunk_PGEWSQPR.writeJson)(place.trust,{commands:commandsOf(state),mac:(0,import_chunk_L7CMPXNA.
+macOfShort)(promise(place,state),(0,import_chunk_L7CMPXNA.ensureKey)())})}function promise(place,state){return{loop:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),
+commands:commandsOf(state)}}
+
+},
+"./chunk-T5VJJ44V.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{appendEntry:()=>appendEntry,entryText:()=>entryText,journalHead:()=>journalHead});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var entryHeads=["Did","Verified","Deficiencies","Next"];var journalBytes=16*1024*1024;
+function journalHead(goal){return`# Journal
+
+Goal: ${oneLine(goal)}
+`}function entryText(iteration,at,parts,note){const lists=[parts.did,parts.verified,parts.deficiencies,parts.next];const sections=entryHeads.map((head,index)=>`\
+### ${head}
+
+${listText(lists[index]??[])}`);return`
+## Iteration ${iteration} -- ${at}${note===void 0?"":` (${note})`}
+
+${sections.join("\n")}`}function listText(lines){return(lines.length===0?["none"]:lines).map(line=>`- ${oneLine(line)}
+`).join("")}function oneLine(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s*\n\s*<>/g," ").trim()}function appendEntry(file,text){const old=(0,
+import_chunk_PGEWSQPR.readText)(file,journalBytes)??"";(0,import_chunk_PGEWSQPR.appendText)(file,`${old===""||old.endsWith("\n")?"":"\n"}${text}`)}
+
+},
+"./chunk-TULE2IYH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_I7LKBOS4=load("./chunk-I7LKBOS4.js");
+var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_I7LKBOS4.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_I7LKBOS4.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_R6BAS6U2.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+
+},
+"./chunk-U3CJ7NJG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{deliveriesOf:()=>deliveriesOf,mendedByWait:()=>mendedByWait,pastExpectation:()=>pastExpectation,troubleOf:()=>troubleOf,
+waitersOf:()=>waitersOf});module.exports=stdin_exports;var import_chunk_LX42BIQ4=load("./chunk-LX42BIQ4.js");var import_chunk_4SDYYJKW=load("./chunk-4SDYYJKW.js");
+var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");
+var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");
+var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");async function deliveriesOf(view){let seen={waiters:[],cut:0,closed:null};let unread=null;try{seen=waitersOf(
+view)}catch(error){unread=error instanceof Error?error.message:String(error)}const all=seen.waiters;const notifierFault=view.spec?.notify?await faultOfNotifier(
+view):null;const worker=view.worker?.worker??view.launch?.worker;return{waiters:all.filter(({fault})=>fault===null),idle:all.filter(({fault})=>fault!==null),notifier:view.
+spec?.notify&&notifierFault===null&&worker?{pid:worker.pid}:null,notifierFault,unread,cut:seen.cut,closed:seen.closed}}function waitersOf({root,id,spec}){const seen=(0,
+import_chunk_4SDYYJKW.lookAtWaiters)(root,id);const isForeign=({owner})=>owner!==null&&spec!==null&&spec.owner!==owner&&(0,import_chunk_LX42BIQ4.whoseJobs)(root,
+owner)(spec)==="other";const waiters=seen.waiters.map(one=>one.fault===null&&isForeign(one)?{...one,fault:"other_owner"}:one);return{...seen,waiters}}async function faultOfNotifier(view){
+if(view.seen.worker==="unknown")return"its worker cannot be seen from here";if(view.seen.worker!=="alive")return"its worker is gone";if((0,import_chunk_HJHBIBBW.
+findStopped)(view)?.cause==="worker_stopped")return"its worker is stopped";if(!await(0,import_chunk_WHG4GRBU.isOurs)(view))return"its record is not the one that\
+ was written at launch";const[program=""]=view.spec?.notify??[];return(0,import_chunk_RWPWOFIF.findProgram)(program,view.spec?.cwd??"/")?null:`its program canno\
+t be started any more: ${program}`}var mendedByWait=["worker_gone","end_unstored"];function troubleOf(view,waiters){const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(
+view);const seen=view.spec?.timer?void 0:(0,import_chunk_HJHBIBBW.monitorAttention)(view,condition);if(!seen)return null;const isMended=mendedByWait.includes(seen.
+cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.cause!=="checkpoint_missing"}}function pastExpectation({spec,state}){const ran=(0,import_chunk_R6BAS6U2.
+ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const expected=spec?.run?.expect_ms;if(ran===null||typeof expected!=="number"||ran<=expected||(0,import_chunk_OC3P7SNQ.
+isEnded)(state))return null;return`expected to take ${(0,import_chunk_SBRRC2LY.formatDuration)(expected)}, runs for ${(0,import_chunk_SBRRC2LY.formatDuration)(whole(
+ran))}`}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
 
 },
 "./chunk-U7I3GG5J.js": function (module, exports) {
@@ -5437,35 +5505,92 @@ value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,er
 return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
 
 },
-"./chunk-VQ2KVUEH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_GWZLT5IJ=load("./\
-chunk-GWZLT5IJ.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var classes={SUCCESS:"passed",PASS:"\
-passed",SKIPPED:"skipped",SKIPPING:"skipped",NEUTRAL:"skipped",FAILURE:"failed",ERROR:"failed",CANCELLED:"failed",CANCEL:"failed",TIMED_OUT:"failed",STARTUP_FAILURE:"\
-failed",ACTION_REQUIRED:"gated",WAITING:"gated"};function classOf(word){const known=word.trim().toUpperCase().replace(/[ -]/g,"_");if(Object.hasOwn(classes,known))
-return classes[known];return known.includes("FAIL")?"failed":"running"}function judgeRollup(checks,runs){const newest=newestRuns(runs);const counted=countedChecks(
-checks,runs,newest);const counts={passed:0,skipped:0,failed:0,gated:0,running:0};const failing=[];const gating=[];const count=(kind,item)=>{counts[kind]+=1;if(kind===
-"failed")failing.push(item);if(kind==="gated"&&!gating.includes(item.name))gating.push(item.name)};for(const check of counted)count(classOf(check.state),{...nameOf(
-check),mark:check.link||check.name});for(const run of newest){const kind=classOf(run.state);const jobs=counted.filter(check=>(0,import_chunk_GWZLT5IJ.isJobOf)(check,
-run)).map(({state})=>classOf(state));if(isToldByJobs(kind,jobs))continue;count(kind,{name:run.workflow,link:run.link,mark:`${run.link||run.id} ${run.startedAt??
-""}`})}const times=[...counted.map(({startedAt})=>startedAt),...newest.map(({createdAt})=>createdAt)];const newestAt=Math.max(0,...times.map(at=>at??0))||null;return{
-word:wordOf(counts),counts,failing,gating,signature:signatureOf(failing),newestAt}}function newestRuns(runs){const newest=new Map;for(const run of runs){const key=JSON.
-stringify([run.workflowId??run.workflow,run.event]);const known=newest.get(key);if(!known||isNewer(run,known))newest.set(key,run)}return[...newest.values()]}function isNewer(a,b){
-const difference=(a.createdAt??0)-(b.createdAt??0);return difference===0?a.id>b.id:difference>0}function countedChecks(checks,runs,newest){const replaced=runs.filter(
-run=>!newest.includes(run));const reports=new Map;const counted=[];for(const check of checks){if(replaced.some(run=>(0,import_chunk_GWZLT5IJ.isJobOf)(check,run)))
-continue;const key=reportKey(check);if(key===void 0){counted.push(check);continue}const known=reports.get(key);if(!known||replaces(check,known))reports.set(key,
-check)}return[...counted,...reports.values()]}function reportKey(check){const{isStatus,workflow,name,link}=check;if(isStatus)return JSON.stringify(["status",name]);
-if((0,import_chunk_GWZLT5IJ.isJob)(check)||link==="")return void 0;return JSON.stringify(["run",workflow,name,link.replace(/[?#].*$/,"")])}function replaces(check,known){
-if(check.startedAt!==null&&known.startedAt!==null&&check.startedAt!==known.startedAt)return check.startedAt>known.startedAt;return badness.indexOf(classOf(check.
-state))>badness.indexOf(classOf(known.state))}var badness=["passed","skipped","running","gated","failed"];function isToldByJobs(kind,jobs){if(kind==="passed"||kind===
-"skipped")return jobs.length>0;if(kind==="running")return jobs.includes("running")||jobs.includes("gated");return jobs.includes(kind)}function wordOf({passed,failed,
-gated,running}){if(failed>0)return"failing";if(running+gated>0)return"running";return passed>0?"passing":"none"}function nameOf({name,workflow,link}){return{name:workflow===
-""||workflow===name?name:`${workflow} / ${name}`,link}}function signatureOf(failing){if(failing.length===0)return"";const marks=failing.map(({mark})=>mark).sort();
-return(0,import_chunk_CTSRVJRC.toHex)((0,import_chunk_CTSRVJRC.sha256)(new TextEncoder().encode(marks.join("\n")))).slice(0,12)}var runFields="databaseId,name,w\
-orkflowDatabaseId,workflowName,event,status,conclusion,createdAt,startedAt,url,headSha";async function findRuns(repo,head,tools,isFresh){return(0,import_chunk_GWZLT5IJ.
-shareGh)(tools,`runs ${repo}@${head}`,isFresh,async()=>{const words=["run","list","--repo",repo,"--commit",head,"--limit",String(import_chunk_EBOOCFUF.ghRuns),"\
---json",runFields];const answer=await(0,import_chunk_GWZLT5IJ.askGh)(tools,words);if(answer.kind!=="answer")return answer;const rows=(0,import_chunk_GWZLT5IJ.rowsOf)(
-answer.value);if(!rows)return(0,import_chunk_GWZLT5IJ.unexpected)("gh run list gave no list");return{kind:"runs",runs:rows.filter(({headSha})=>headSha===head).flatMap(
-row=>(0,import_chunk_GWZLT5IJ.readRun)(row)??[])}})}
+"./chunk-W2OWZFDR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{extraOf:()=>extraOf,freshState:()=>freshState,makeHandoff:()=>makeHandoff,planMilestone:()=>planMilestone,planOf:()=>planOf,
+planOptions:()=>planOptions,withPlan:()=>withPlan});module.exports=stdin_exports;var import_chunk_ZEAZNRZC=load("./chunk-ZEAZNRZC.js");var import_chunk_7YG4K7DK=load(
+"./chunk-7YG4K7DK.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var handoffHeads=["Goal","Completed","Next step","Risks","Verify and key files"];var doneShown=30;
+function makeHandoff(state,extra){const next=state.milestones.find(({status})=>status!=="done");const bodies=[oneLine(state.goal),completedText(state),nextText(
+next,extra.next),listText(extra.risks,"none told"),verifyText(state,extra.keyFiles)];const sections=handoffHeads.map((head,index)=>`## ${head}
+
+${bodies[index]?.trimEnd()}
+`);return`# Handoff
+
+After iteration ${state.iteration}. Written by job-companion; \`loop status\` reads it.
+
+${sections.join("\n")}
+${(0,import_chunk_ZEAZNRZC.stampLine)(state)}
+`}function completedText({milestones,iteration}){const done=milestones.filter(({status})=>status==="done");const left=milestones.length-done.length;const rows=done.
+slice(-doneShown).map(({id,title})=>`- ${id}: ${oneLine(title)}`);const earlier=done.length>doneShown?[`- ${done.length-doneShown} earlier ones: see state.json`]:
+[];return[`${done.length} of ${milestones.length} milestones, ${left} left, ${iteration} iterations.`,"",...earlier,...rows].join("\n")}function nextText(next,more){
+if(!next)return"All milestones are done: run the gate.";const risk=next.risk==="risky"?["","It is risky: it needs the verdict of a review job before GO."]:[];return[
+`${next.id}: ${oneLine(next.title)}`,"","Acceptance:","",listText(acceptanceOf(next),"none: state it before work begins").trimEnd(),...risk,...more.length>0?["",
+listText(more,"").trimEnd()]:[]].join("\n")}function verifyText({verify},keyFiles){const commands=verify.map(({name,cmd})=>`${oneLine(name)}: \`${oneLine(cmd)}\``);
+return`Verify:
+
+${listText(commands,"no command yet")}
+Key files:
+
+${listText(keyFiles,"none told")}`}function acceptanceOf({acceptance}){return(Array.isArray(acceptance)?acceptance:[acceptance]).map(oneLine).filter(line=>line!==
+"")}function listText(lines,none){return(lines.length===0?[none]:lines).map(line=>`- ${oneLine(line)}
+`).join("")}function oneLine(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s*\n\s*<>/g," ").trim()}function extraOf(text){const risks=listUnder(
+text,"Risks").filter(line=>line!=="none told");const keyFiles=listUnder(text,"Verify and key files","Key files:").filter(line=>line!=="none told");return{risks,
+keyFiles,next:[]}}function listUnder(text,head,after){const section=text?.split(`
+## ${head}
+`)[1]?.split("\n## ")[0]??"";const part=after===void 0?section:section.split(`
+${after}
+`)[1]??"";return part.split("\n").flatMap(line=>/^- (.+)$/.exec(line)?.[1]??[])}var planMilestone={id:"plan",title:"Write the plan of this loop",acceptance:"At \
+least one further milestone with acceptance that a test can prove stands in the loop (added with: loop plan)",status:"pending"};function freshState(goal){return{
+...{schema:1,rev:0,goal,milestones:[],iteration:0,stop_conditions:[]},budget:{iterations_max:import_chunk_ZEAZNRZC.loopLimits.iterationsMax.default,notes:""},...{
+updated:"",verify:[],remediation_rounds:0,failure_fingerprints:[]},...{current:null,since:null,stopped:null,boundary:null,gate:null,hash:""}}}function withPlan(state,plan){
+const milestones=[...state.milestones];for(const id of plan.drop){const at=milestones.findIndex(one=>one.id===id);requireOpen(milestones[at],id,state);milestones.
+splice(at,1)}for(const given of plan.milestones){const at=milestones.findIndex(({id})=>id===given.id);if(at<0)milestones.push(given);else{requireOpen(milestones[at],
+given.id,state);milestones[at]={...milestones[at],...given}}}const budget={...state.budget,...plan.iterationsMax===null?{}:{iterations_max:plan.iterationsMax},...plan.
+budgetNotes===null?{}:{notes:plan.budgetNotes}};const isRaised=state.stopped?.reason==="iterations_exhausted"&&(budget.iterations_max??Infinity)>state.iteration;
+const next={...state,milestones,budget,verify:plan.verify??state.verify,stop_conditions:plan.stopConditions??state.stop_conditions,stopped:isRaised||state.stopped?.
+reason==="finished"&&plan.milestones.length>0?null:state.stopped};const read=(0,import_chunk_ZEAZNRZC.parseLoopState)((0,import_chunk_ZEAZNRZC.sealState)(next));
+if(!read.ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take this plan: ${(0,import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return next}function requireOpen(found,id,state){
+if(!found){const ids=state.milestones.map(one=>one.id).join(", ");throw(0,import_chunk_NVPF5LEY.usageError)(`cannot drop milestone ${JSON.stringify(id)}: there \
+is none; there are ${ids||"none"}`)}if(found.status!=="pending")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot change milestone ${id}: it is ${found.status};\
+ only pending ones can be changed`)}function milestoneOf(text){const[,id,title]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||title===void 0)throw(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take --milestone ${JSON.stringify(text)}: its form is "ID: TITLE"`);return{id,title:title.trim(),acceptance:[],status:"\
+pending"}}function verifyOf(text,seconds){const[,label,named]=/^([A-Za-z0-9_-]{1,40}):\s+(\S.*)$/s.exec(text.trim())??[];const cmd=(named??text).trim();if(cmd===
+"")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take an empty --verify: give a command, or "NAME: COMMAND"');return{name:label??cmd.slice(0,60),cmd,timeout_s:seconds}}
+function acceptanceFrom(texts,milestones,known){const out=[...milestones];const given=new Map;for(const text of texts){const[,id,what]=/^([^\s:]+):\s*(\S.*)$/s.
+exec(text.trim())??[];if(id===void 0||what===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --acceptance ${JSON.stringify(text)}: its form is "ID\
+: TEXT"`);given.set(id,[...given.get(id)??[],what.trim()])}for(const[id,acceptance]of given)patch(out,known,id,{acceptance},"--acceptance");return out}function riskyFrom(ids,milestones,known){
+const out=[...milestones];for(const id of ids)patch(out,known,id,{risk:"risky"},"--risky");return out}function patch(out,known,id,change,option){const at=out.findIndex(
+one=>one.id===id);const found=out[at]??known.find(one=>one.id===id);if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} for ${JSON.stringify(
+id)}: there is no such milestone`);const next={...found,...change};if(at<0)out.push(next);else out[at]=next}function planFrom(text){let value;try{value=JSON.parse(
+text)}catch(error){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read the plan: it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,
+120)})`)}if(typeof value!=="object"||value===null||Array.isArray(value))throw(0,import_chunk_NVPF5LEY.usageError)("cannot read the plan: it is no JSON object wi\
+th milestones, verify, stop_conditions or budget");const allowed=["goal","milestones","verify","stop_conditions","budget"];const odd=Object.keys(value).find(key=>!allowed.
+includes(key));if(odd!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read the plan: it has ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(odd))}\
+; allowed are ${allowed.join(", ")}`);const given=value;const milestones=list(given.milestones,"milestones").map(one=>({acceptance:[],...one,status:"pending"}));
+const verify=list(given.verify,"verify").map(one=>({name:String(one.cmd??"").slice(0,60),timeout_s:import_chunk_ZEAZNRZC.loopLimits.verifySeconds.default,...one}));
+const budget=given.budget??{};const stopConditions=given.stop_conditions??null;const read=(0,import_chunk_ZEAZNRZC.parseLoopState)({...(0,import_chunk_ZEAZNRZC.
+sealState)(freshState("x")),milestones,verify,stop_conditions:stopConditions??[],budget:{iterations_max:budget.iterations_max??null,notes:budget.notes??""}});if(!read.
+ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan: ${(0,import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return{milestones:read.state.
+milestones,verify:given.verify===void 0?null:read.state.verify,stopConditions:stopConditions===null?null:read.state.stop_conditions,iterationsMax:read.state.budget.
+iterations_max,budgetNotes:budget.notes===void 0?null:read.state.budget.notes}}function list(value,what){if(value===void 0)return[];if(Array.isArray(value)&&value.
+every(one=>typeof one==="object"&&one!==null&&!Array.isArray(one)))return value;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan: its ${what} is \
+no list of objects`)}var second=1e3;var{verifySeconds}=import_chunk_ZEAZNRZC.loopLimits;var planOptions={plan:{kind:"text",value:"FILE",help:"JSON with mileston\
+es, verify, stop_conditions, budget (- for stdin)"},milestone:{kind:"list",value:'"ID: TITLE"',help:"a milestone; several times, in the order of work"},acceptance:{
+kind:"list",value:'"ID: TEXT"',help:"what must be true for it, so that a test can prove it"},risky:{kind:"list",value:"ID",help:"it needs the verdict of a revie\
+w job before GO"},verify:{kind:"list",value:'"NAME: CMD"',help:"command that must succeed at each gate (sh -c); replaces those that are there"},"verify-timeout":{
+kind:"duration",value:"D",range:{default:verifySeconds.default*second,min:second,max:verifySeconds.max*second},help:"limit of each of these commands (default 30\
+m, at most 2h)"},"stop-when":{kind:"list",value:"COND",help:"file:PATH, date:ISO, cmd:COMMAND, or words that a judge decides; replaces those that are there"},"m\
+ax-iterations":{kind:"count",value:"N",range:import_chunk_ZEAZNRZC.loopLimits.iterationsMax,help:"stop after so many checkpoints (default 100)"},"budget-notes":{
+kind:"text",value:"TEXT",help:"what else the budget says"},...import_chunk_7YG4K7DK.common};var planBytes=1024*1024;async function planOf(context,input,known){const file=input.
+text("plan");const written=file===void 0?void 0:planFrom(await textOf(context,file));const seconds=Math.ceil(input.durationOrDefault("verify-timeout")/second);const named=input.
+texts("milestone").map(milestoneOf);const merged=named.map(one=>{const before=[...written?.milestones??[],...known].find(({id})=>id===one.id);return before?{...before,
+title:one.title}:one});const all=[...(written?.milestones??[]).filter(({id})=>!merged.some(one=>one.id===id)),...merged];const milestones=riskyFrom(input.texts(
+"risky"),acceptanceFrom(input.texts("acceptance"),all,known),known);return{milestones,drop:input.has("drop")?[...input.texts("drop")]:[],verify:input.has("verif\
+y")?input.texts("verify").map(text=>verifyOf(text,seconds)):written?.verify??null,stopConditions:input.has("stop-when")?[...input.texts("stop-when")]:written?.stopConditions??
+null,iterationsMax:input.count("max-iterations")??written?.iterationsMax??null,budgetNotes:input.text("budget-notes")??written?.budgetNotes??null}}async function textOf(context,file){
+if(file==="-")return(await context.readStdin()).toString("utf8");const full=import_node_path.default.resolve(context.cwd,file);const text=(0,import_chunk_PGEWSQPR.
+readText)(full,planBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read the plan ${full}: there is no such file`);if(text.length>planBytes)
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan ${full}: it is larger than 1 MiB`);return text}
 
 },
 "./chunk-X2TSI3J6.js": function (module, exports) {
@@ -5485,6 +5610,56 @@ state.state),error:state.error,...seen,seq:state.seq};return lineOf({type:"termi
 if(state.state==="done")return["met",note?.word??"met"];if(state.state==="canceled")return["canceled","canceled"];if(state.state==="timed_out")return["expired",
 "expired"];if(state.error?.code==="watch_failed")return["failed",note?.word??"failed"];return["error","error"]}function isObject(value){return typeof value==="o\
 bject"&&value!==null&&!Array.isArray(value)}
+
+},
+"./chunk-YPZ4LB6A.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding,waitForThem:()=>waitForThem});module.exports=stdin_exports;
+var import_chunk_U3CJ7NJG=load("./chunk-U3CJ7NJG.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");
+var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
+var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(
+view);if(replaced!==null)return{kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_UC6ORW33.collectedBy)(view);
+if(collected)return{kind:"duplicate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(
+view):null}function lateEvent(fired,view){if((0,import_chunk_OC3P7SNQ.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}\
+); ${fired.wake==="handback"?"what it left is to be read with its end":"go by the end, not by this"}`};const told=(0,import_chunk_UC6ORW33.lastCollectedSeq)(view);
+const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a wait has told it already (event ${newest}); an\
+other wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(owner)}`:"";const ms=(0,import_chunk_R6BAS6U2.
+instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_SBRRC2LY.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)} ago`;return`read by ${by==="wait"||by==="r\
+esult"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;const why=(0,import_chunk_R6BAS6U2.
+readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_R6BAS6U2.instantOf)(view.
+spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.endedMs>due);if(guarded.
+length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_SBRRC2LY.formatAge)(due-(last.
+endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){if(!view.spec?.
+timer||(0,import_chunk_OC3P7SNQ.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.length>0&&guarded.
+every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_R6BAS6U2.instantOf)(timer.state.created_at)??0;const found=[];for(const id of(0,
+import_chunk_447EROGN.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(timer.root,
+id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_R6BAS6U2.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.owner??null))continue;
+const state=(0,import_chunk_R6BAS6U2.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_OC3P7SNQ.isEnded)(state.value);const endedMs=isOver?(0,import_chunk_R6BAS6U2.
+instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_R6BAS6U2.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=armed))found.push(
+{id,endedMs})}return found}var guardedJobs=2*import_chunk_EBOOCFUF.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(text).replace(/\s+/g," ").trim(),60)}var nothing={newestMs:null,startedBy:null,isBelow:false,handbackSeq:null};function outstanding(view,known,option){
+const{newestMs,...others}={...nothing,...known};const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);const health=(0,import_chunk_HJHBIBBW.healthOf)(view,
+condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_R6BAS6U2.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-newestMs),queue:(0,import_chunk_HJHBIBBW.
+queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(view,health),isAwaited:isHeld(view),...others};return{
+...facts,next:isIdle?import_chunk_CZB4Q33L.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld(view){try{return(0,import_chunk_U3CJ7NJG.waitersOf)(
+view).waiters.some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||(0,import_chunk_OC3P7SNQ.isEnded)(state))return null;
+if(spec.timer)return Math.max(0,((0,import_chunk_R6BAS6U2.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.
+round((0,import_chunk_OC3P7SNQ.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.isFinite(left)?Math.max(0,left):null}function workerWord(view){
+if((0,import_chunk_HJHBIBBW.findStopped)(view)?.cause==="worker_stopped")return"stopped";const{worker}=view.seen;if(worker==="alive")return"alive";if(worker==="\
+unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{health}){const{
+spec,state}=view;const ran=(0,import_chunk_R6BAS6U2.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const past=(0,import_chunk_U3CJ7NJG.
+pastExpectation)(view);if(past!==null)return past;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.
+deadline_ms;return used<import_chunk_EBOOCFUF.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{
+view,condition,health,late}=one;if(condition==="damaged")return import_chunk_CZB4Q33L.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_at\
+tention"&&one.worker!=="stopped")return waitFor([one],[view.id],option);const needsLook=health.health==="attention"||late!==null||one.isAwaited||one.isBelow;return needsLook?
+import_chunk_CZB4Q33L.nextCommands.observe(view.id,option):waitFor([one],[view.id],option)}function waitForThem(open,owner,option){const free=open.filter(({isAwaited,
+isBelow,condition,late,view})=>!isAwaited&&!isBelow&&condition!=="damaged"&&!(view.spec?.timer&&late!==null));if(free.length<2)return null;const ids=free.map(({
+view})=>view.id);const which=ids.length<=import_chunk_EBOOCFUF.wakePage.ids?ids:owner===null?[]:["--owner",owner];return waitFor(free,[...which,"--any"],option)}
+function waitFor(jobs,words,option){const agents=jobs.filter(({view})=>view.spec?.handback);const until=agents.length>0?["--until","handback"]:[];const after=agents.
+flatMap(({view,handbackSeq})=>handbackSeq===null?[]:["--after-seq",jobs.length>1?`${view.id}:${handbackSeq}`:String(handbackSeq)]);return(0,import_chunk_CZB4Q33L.
+nextCommand)(option,"wait",...words,...until,...after,"--timeout","10m")}
 
 },
 "./chunk-YV4RF5OF.js": function (module, exports) {
@@ -5509,67 +5684,71 @@ done,end-done,at);if(bytesRead===0)return void 0;done+=bytesRead}return stampOf(
 errnoOf)(error)===void 0)throw error;return void 0}finally{await handle?.close().catch(()=>void 0)}}
 
 },
-"./chunk-ZTA2OLN6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
-module.exports=stdin_exports;var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_EINUL4WK=load("./chunk-EINUL4WK.js");var import_chunk_7U2475D5=load(
-"./chunk-7U2475D5.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_SBGDAVSA.rootPaths)(root).
-config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
-uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind!==
-"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
-const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_GAHUBHR4.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_GAHUBHR4.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_GAHUBHR4.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_EINUL4WK.readUserConfig)();const narrowing=readNarrowing(
-words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
-words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
-words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_7U2475D5.userConfigFile)()??"your config"},{restrict:narrowing.
-restrict,file:(0,import_chunk_SBGDAVSA.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
-profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
-name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
-ment"?(0,import_chunk_FIPOTEWL.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
- task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_AZ4JBGG4.checkProgram)(
-backend,program);(0,import_chunk_AZ4JBGG4.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
-program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
-(0,import_chunk_GAHUBHR4.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
-model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
-fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_FIPOTEWL.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
-terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
-{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
-config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_FIPOTEWL.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
-...own}};const backend=(0,import_chunk_FIPOTEWL.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
-const found=import_chunk_FIPOTEWL.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_RWPWOFIF.findProgram)(program,cwd)!==void 0));if(found.
-length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
-length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_CZB4Q33L.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_FIPOTEWL.backends.map(backend=>backend.
-id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_IYTRN2OE.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_447EROGN.listActive)(folder)){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(folder,id);const spec=(0,import_chunk_R6BAS6U2.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_R6BAS6U2.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_Y2C7XQ54.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_CZB4Q33L.nextCommands.wait(id,option))}}
+"./chunk-ZEAZNRZC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{changeLoop:()=>changeLoop,checkLoopFolder:()=>checkLoopFolder,isEdited:()=>isEdited,lockLoop:()=>lockLoop,loopCommand:()=>loopCommand,
+loopLimits:()=>loopLimits,loopPlace:()=>loopPlace,parseLoopState:()=>parseLoopState,requireLoop:()=>requireLoop,sealState:()=>sealState,stampLine:()=>stampLine,
+writeState:()=>writeState});module.exports=stdin_exports;var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.\
+js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5\
+O.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BC\
+QKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_S7M4UBSY=load("./chunk-S7M\
+4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");
+function loopPlace(cwd,root){const found=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);const worktree=found??cwd;const folder=import_node_path.default.join(worktree,
+".loop");const own=(0,import_chunk_SBGDAVSA.rootPaths)(root.folder).loop;return{worktree,isGit:found!==void 0,folder,state:import_node_path.default.join(folder,
+"state.json"),journal:import_node_path.default.join(folder,"journal.md"),handoff:import_node_path.default.join(folder,"handoff.md"),root,lock:import_node_path.default.
+join(own,"lock"),trust:import_node_path.default.join(own,"trust.json"),begun:import_node_path.default.join(own,"checkpoint.json")}}function checkLoopFolder(place){
+const facts=(0,import_chunk_S7M4UBSY.factsOf)(place.folder);if(!facts)return false;const reason=facts.kind==="link"?"it is a symbolic link":facts.kind!=="folder"?
+"it is no folder":facts.uid!==process.getuid?.()?`it belongs to user ${facts.uid}`:void 0;if(reason!==void 0)throw new import_chunk_NVPF5LEY.FaultError("preflig\
+ht",`cannot use the loop folder ${place.folder}: ${reason}`);for(const file of[place.state,place.journal,place.handoff]){const inner=(0,import_chunk_S7M4UBSY.factsOf)(
+file);if(inner&&inner.kind!=="file")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${file}: it is no regular file`)}return true}function hashOfState({
+hash:_hash,...rest}){return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)(rest)).slice(0,16)}function isEdited(state){return state.hash!==
+hashOfState(state)}function planHash(state){const milestones=state.milestones.map(({id,title,acceptance,status,risk})=>({...{id,title,acceptance,risk:risk??"sta\
+ndard"},isDone:status==="done"}));const{goal,iteration,stop_conditions,budget,verify}=state;return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)(
+{goal,iteration,stop_conditions,budget,verify,milestones})).slice(0,16)}function stampLine(state){return`<!-- loop iteration ${state.iteration} plan ${planHash(
+state)} -->`}var loopLimits={textChars:4e3,milestones:500,stateBytes:1024*1024,verifySeconds:{default:1800,min:1,max:7200},verifyBytes:1024*1024,conditionMs:3e4,
+remediationRounds:2,sameFailures:3,resumeEntries:3,resumeLines:200,pace:{least:60,most:1800,external:[60,270],minutes5:270,long:[1200,1800],tracked:1200,human:1800,
+none:1200},iterationsMax:{default:100,min:1,max:1e5}};var milestoneStatuses=["pending","in_progress","done"];var stopReasons=["finished","stopped","declared","i\
+terations_exhausted","repeated_failure","remediation_exhausted"];var verdicts=["GO","NO-GO","STOP"];var line=most=>(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH.
+_minLength)(1),(0,import_chunk_IUDMGIPH._maxLength)(most));var milestoneId=(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._regex)(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/));
+var text=(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.textChars));var milestoneForm=(0,import_chunk_IUDMGIPH.looseObject)(
+{id:milestoneId,title:line(200),acceptance:(0,import_chunk_IUDMGIPH.union)([text,(0,import_chunk_IUDMGIPH.array)(text).check((0,import_chunk_IUDMGIPH._maxLength)(
+50))]),status:(0,import_chunk_IUDMGIPH._enum)(milestoneStatuses),risk:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH._enum)(["standard","risky"]))});
+var verifyForm=(0,import_chunk_IUDMGIPH.looseObject)({name:line(100),cmd:line(loopLimits.textChars),timeout_s:(0,import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH.
+_gte)(1),(0,import_chunk_IUDMGIPH._lte)(loopLimits.verifySeconds.max))});var count=(0,import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH._gte)(0),(0,import_chunk_IUDMGIPH.
+_lte)(1e6));var stateForm=(0,import_chunk_IUDMGIPH.looseObject)({schema:(0,import_chunk_IUDMGIPH.literal)(1),rev:count,goal:line(loopLimits.textChars),milestones:(0,
+import_chunk_IUDMGIPH.array)(milestoneForm).check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.milestones)),iteration:count,stop_conditions:(0,import_chunk_IUDMGIPH.
+array)(line(loopLimits.textChars)).check((0,import_chunk_IUDMGIPH._maxLength)(50)),budget:(0,import_chunk_IUDMGIPH.looseObject)({iterations_max:(0,import_chunk_IUDMGIPH.
+nullable)(count),notes:text}),updated:(0,import_chunk_IUDMGIPH.string)(),verify:(0,import_chunk_IUDMGIPH.array)(verifyForm).check((0,import_chunk_IUDMGIPH._maxLength)(
+50)),remediation_rounds:count,failure_fingerprints:(0,import_chunk_IUDMGIPH.array)(line(100)).check((0,import_chunk_IUDMGIPH._maxLength)(20)),current:(0,import_chunk_IUDMGIPH.
+nullable)((0,import_chunk_IUDMGIPH.looseObject)({milestone:milestoneId,owner:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),started:(0,import_chunk_IUDMGIPH.
+string)(),base:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),job:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH.string)())})),
+since:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),stopped:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.looseObject)({reason:(0,
+import_chunk_IUDMGIPH._enum)(stopReasons),detail:text,at:(0,import_chunk_IUDMGIPH.string)()})),boundary:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.
+string)().check((0,import_chunk_IUDMGIPH._regex)(/^[0-9a-f]{40,64}$/))),gate:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.looseObject)({verdict:(0,
+import_chunk_IUDMGIPH._enum)(verdicts),iteration:count,at:(0,import_chunk_IUDMGIPH.string)(),job:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)())})),
+hash:(0,import_chunk_IUDMGIPH.string)()});function parseLoopState(value){const read=stateForm.safeParse(value);if(!read.success){const faults=read.error.issues.
+map(({path:path2,message})=>`${path2.map(String).join(".")||"the document"}: ${message}`);return{ok:false,faults:faults.slice(0,10)}}const state=read.data;const ids=state.
+milestones.map(({id})=>id);const twice=ids.find((id,at)=>ids.indexOf(id)!==at);if(twice!==void 0)return{ok:false,faults:[`milestones: two have the id ${twice}`]};
+return{ok:true,state}}function readLoop(place){if(!checkLoopFolder(place))return{kind:"none"};const text2=(0,import_chunk_PGEWSQPR.readText)(place.state,loopLimits.
+stateBytes+1);if(text2===void 0)return{kind:"damaged",faults:[".loop has no state.json"]};if(text2.length>loopLimits.stateBytes)return{kind:"damaged",faults:["s\
+tate.json is larger than 1 MiB"]};let value;try{value=JSON.parse(text2)}catch(error){return{kind:"damaged",faults:[`state.json is no JSON: ${(0,import_chunk_LXK2ZILE.
+plainText)(String(error)).slice(0,160)}`]}}const read=parseLoopState(value);return read.ok?{kind:"ok",state:read.state,isEdited:isEdited(read.state)}:{kind:"dam\
+aged",faults:read.faults.map(fault=>`state.json, ${(0,import_chunk_LXK2ZILE.plainText)(fault)}`)}}function requireLoop(place){const read=readLoop(place);if(read.
+kind==="ok")return read.state;if(read.kind==="none")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a loop: there is no ${place.folder}`,loopCommand(
+place,"init",'"GOAL"'));throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the loop: ${read.faults.join("; ")}`,"bring it back with git (git ch\
+eckout -- .loop), or mend that field")}async function changeLoop(place,change){return lockLoop(place,async()=>{const state=requireLoop(place);if(isEdited(state))
+throw editedFault(place);const next=sealState(await change(state));writeState(place,next);return next})}function editedFault(place){return new import_chunk_NVPF5LEY.
+FaultError("preflight","cannot change the loop: its state.json was edited by hand (its hash does not fit)",`look at it and take it over with: ${loopCommand(place,
+"trust")}`)}async function lockLoop(place,fn){(0,import_chunk_LTTE43GU.ensureRoot)(place.root.folder);(0,import_chunk_PGEWSQPR.createFolder)((0,import_chunk_SBGDAVSA.
+rootPaths)(place.root.folder).loop);return(0,import_chunk_V3DXEM5O.withLock)(place.lock,fn)}function sealState(state){const next={...state,rev:state.rev+1,updated:(0,
+import_chunk_CL3BCQKO.isoNow)()};return{...next,hash:hashOfState(next)}}function writeState(place,state){(0,import_chunk_PGEWSQPR.writeFile)(place.state,stateText(
+state))}function stateText(state){return`${JSON.stringify(state,null,2)}
+`}function loopCommand(place,verb,...rest){const words=(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"loop",verb,...place.root.
+option]);return[words,...rest].join(" ")}
 
 },
-"./ci-ALTXE4B6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_VQ2KVUEH=load("./chunk-VQ2KVUEH.js");var import_chunk_GWZLT5IJ=load(
-"./chunk-GWZLT5IJ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
+"./ci-G4WQWDV6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ci:()=>ci});module.exports=stdin_exports;var import_chunk_7AYGC2TY=load("./chunk-7AYGC2TY.js");var import_chunk_6GCB2QIN=load(
+"./chunk-6GCB2QIN.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var query=`query ($owner: Str\
 ing!, $name: String!, $expression: String!, $after: String) {
@@ -5592,51 +5771,51 @@ ing!, $name: String!, $expression: String!, $after: String) {
     }
   }
 }`;async function findCommit(repo,expression,tools,cursor){const known=repo??(typeof cursor?.repo==="string"?cursor.repo:null)??await askRepository(tools);if(typeof known!==
-"string")return known;return(0,import_chunk_GWZLT5IJ.shareGh)(tools,`commit ${known}@${expression}`,(0,import_chunk_GWZLT5IJ.wantsFresh)(cursor),()=>fetchCommit(
-known,expression,tools))}async function askRepository(tools){const answer=await(0,import_chunk_GWZLT5IJ.askGh)(tools,["repo","view","--json","url"]);if(answer.kind!==
-"answer")return answer;return(0,import_chunk_GWZLT5IJ.repositoryIn)((0,import_chunk_GWZLT5IJ.linkOf)((0,import_chunk_GWZLT5IJ.fieldsOf)(answer.value)?.url))??(0,
-import_chunk_GWZLT5IJ.unexpected)("gh repo view gave no address")}async function fetchCommit(repo,expression,tools){const[name="",owner="",host]=repo.split("/").
+"string")return known;return(0,import_chunk_6GCB2QIN.shareGh)(tools,`commit ${known}@${expression}`,(0,import_chunk_6GCB2QIN.wantsFresh)(cursor),()=>fetchCommit(
+known,expression,tools))}async function askRepository(tools){const answer=await(0,import_chunk_6GCB2QIN.askGh)(tools,["repo","view","--json","url"]);if(answer.kind!==
+"answer")return answer;return(0,import_chunk_6GCB2QIN.repositoryIn)((0,import_chunk_6GCB2QIN.linkOf)((0,import_chunk_6GCB2QIN.fieldsOf)(answer.value)?.url))??(0,
+import_chunk_6GCB2QIN.unexpected)("gh repo view gave no address")}async function fetchCommit(repo,expression,tools){const[name="",owner="",host]=repo.split("/").
 reverse();const words=[...["api","graphql",...host===void 0?[]:["--hostname",host],"-f",`query=${query}`],...["-f",`owner=${owner}`,"-f",`name=${name}`,"-f",`ex\
-pression=${expression}`]];const checks=[];let head;let after;for(let page=0;page<import_chunk_EBOOCFUF.ghPages;page+=1){const answer=await(0,import_chunk_GWZLT5IJ.
-askGh)(tools,after===void 0?words:[...words,"-f",`after=${after}`]);if(answer.kind!=="answer")return answer;const repository=(0,import_chunk_GWZLT5IJ.fieldsOf)(
-(0,import_chunk_GWZLT5IJ.fieldsOf)((0,import_chunk_GWZLT5IJ.fieldsOf)(answer.value)?.data)?.repository);if(repository?.object===void 0)return(0,import_chunk_GWZLT5IJ.
-unexpected)("gh api graphql gave no repository");const oid=(0,import_chunk_GWZLT5IJ.shaOf)((0,import_chunk_GWZLT5IJ.fieldsOf)(repository.object)?.oid);if(oid===
-void 0)return{kind:"commit",repo,head:null,checks:[]};if(head!==void 0&&head!==oid)return(0,import_chunk_GWZLT5IJ.unexpected)("the branch moved meanwhile");head=
-oid;const rollup=(0,import_chunk_GWZLT5IJ.fieldsOf)((0,import_chunk_GWZLT5IJ.fieldsOf)(repository.object)?.statusCheckRollup);if(!rollup&&after===void 0)return{
-kind:"commit",repo,head,checks};const contexts=(0,import_chunk_GWZLT5IJ.fieldsOf)(rollup?.contexts);const rows=(0,import_chunk_GWZLT5IJ.rowsOf)(contexts?.nodes);
-if(!rows||rows.length!==listLength(contexts?.nodes))return(0,import_chunk_GWZLT5IJ.unexpected)("a part of the checks is missing");checks.push(...rows.map(row=>(0,
-import_chunk_GWZLT5IJ.readCheck)({...row,workflowName:workflowOf(row)})));const{hasNextPage,endCursor}=(0,import_chunk_GWZLT5IJ.fieldsOf)(contexts?.pageInfo)??{};
-if(hasNextPage===false)return{kind:"commit",repo,head,checks};if(hasNextPage!==true||typeof endCursor!=="string")return(0,import_chunk_GWZLT5IJ.unexpected)("the\
- next page of the checks has no name");after=endCursor}return(0,import_chunk_GWZLT5IJ.unexpected)(`more than ${import_chunk_EBOOCFUF.ghPages} pages of checks`)}
-function workflowOf(row){return(0,import_chunk_GWZLT5IJ.fieldsOf)((0,import_chunk_GWZLT5IJ.fieldsOf)((0,import_chunk_GWZLT5IJ.fieldsOf)(row.checkSuite)?.workflowRun)?.
+pression=${expression}`]];const checks=[];let head;let after;for(let page=0;page<import_chunk_EBOOCFUF.ghPages;page+=1){const answer=await(0,import_chunk_6GCB2QIN.
+askGh)(tools,after===void 0?words:[...words,"-f",`after=${after}`]);if(answer.kind!=="answer")return answer;const repository=(0,import_chunk_6GCB2QIN.fieldsOf)(
+(0,import_chunk_6GCB2QIN.fieldsOf)((0,import_chunk_6GCB2QIN.fieldsOf)(answer.value)?.data)?.repository);if(repository?.object===void 0)return(0,import_chunk_6GCB2QIN.
+unexpected)("gh api graphql gave no repository");const oid=(0,import_chunk_6GCB2QIN.shaOf)((0,import_chunk_6GCB2QIN.fieldsOf)(repository.object)?.oid);if(oid===
+void 0)return{kind:"commit",repo,head:null,checks:[]};if(head!==void 0&&head!==oid)return(0,import_chunk_6GCB2QIN.unexpected)("the branch moved meanwhile");head=
+oid;const rollup=(0,import_chunk_6GCB2QIN.fieldsOf)((0,import_chunk_6GCB2QIN.fieldsOf)(repository.object)?.statusCheckRollup);if(!rollup&&after===void 0)return{
+kind:"commit",repo,head,checks};const contexts=(0,import_chunk_6GCB2QIN.fieldsOf)(rollup?.contexts);const rows=(0,import_chunk_6GCB2QIN.rowsOf)(contexts?.nodes);
+if(!rows||rows.length!==listLength(contexts?.nodes))return(0,import_chunk_6GCB2QIN.unexpected)("a part of the checks is missing");checks.push(...rows.map(row=>(0,
+import_chunk_6GCB2QIN.readCheck)({...row,workflowName:workflowOf(row)})));const{hasNextPage,endCursor}=(0,import_chunk_6GCB2QIN.fieldsOf)(contexts?.pageInfo)??{};
+if(hasNextPage===false)return{kind:"commit",repo,head,checks};if(hasNextPage!==true||typeof endCursor!=="string")return(0,import_chunk_6GCB2QIN.unexpected)("the\
+ next page of the checks has no name");after=endCursor}return(0,import_chunk_6GCB2QIN.unexpected)(`more than ${import_chunk_EBOOCFUF.ghPages} pages of checks`)}
+function workflowOf(row){return(0,import_chunk_6GCB2QIN.fieldsOf)((0,import_chunk_6GCB2QIN.fieldsOf)((0,import_chunk_6GCB2QIN.fieldsOf)(row.checkSuite)?.workflowRun)?.
 workflow)?.name}function listLength(value){return Array.isArray(value)?value.length:0}var ci={id:"ci",summary:"the checks of a pull request, a commit or a branc\
-h on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_GWZLT5IJ.targetOptions,sha:{kind:"text",value:"SHA",help:"this commit instead\
+h on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_6GCB2QIN.targetOptions,sha:{kind:"text",value:"SHA",help:"this commit instead\
  of a pull request"},ref:{kind:"text",value:"BRANCH",help:"the tip of this branch or tag instead of a pull request"},"no-checks-grace":{kind:"duration",value:"D",
 range:import_chunk_EBOOCFUF.limits.noChecksGrace,help:"how long a head may stay without checks before that is said (default 5m)"},"allow-none":{kind:"flag",help:"\
 no checks, or only skipped ones, are enough after the grace"}},examples:["watch ci --pr 7 --for 2h","watch ci --repo OWNER/REPO --ref main --for 1h --repeat"],isRemote:true,
 read(given){const graceMs=given.duration("no-checks-grace")??import_chunk_EBOOCFUF.limits.noChecksGrace.default;const rest={is_sha:given.has("sha"),grace_ms:graceMs,
-allow_none:given.has("allow-none")};const expression=readExpression(given);const target=expression===null?(0,import_chunk_GWZLT5IJ.readPull)(given,"ci"):{repo:(0,
-import_chunk_GWZLT5IJ.repositoryOf)(given),pr:null};const input={...target,expression,...rest};return{input:{...input},words:`checks of ${placeOf(input,input.repo)}`}},
-async look(input,tools,cursor){const wanted=input;const found=await findHead(wanted,tools,cursor);if((0,import_chunk_GWZLT5IJ.isFailure)(found))return found;const isOther=wanted.
-is_sha&&!found.head?.startsWith(wanted.expression??"");if(found.head===null||isOther)return notThere(wanted,found.repo,tools,cursor);const runs=await(0,import_chunk_VQ2KVUEH.
-findRuns)(found.repo,found.head,tools,(0,import_chunk_GWZLT5IJ.wantsFresh)(cursor));if((0,import_chunk_GWZLT5IJ.isFailure)(runs))return runs;return judge(wanted,
-{...found,head:found.head},(0,import_chunk_VQ2KVUEH.judgeRollup)(found.checks,runs.runs),tools,cursor)}};function readExpression(given){const sha=given.text("sh\
+allow_none:given.has("allow-none")};const expression=readExpression(given);const target=expression===null?(0,import_chunk_6GCB2QIN.readPull)(given,"ci"):{repo:(0,
+import_chunk_6GCB2QIN.repositoryOf)(given),pr:null};const input={...target,expression,...rest};return{input:{...input},words:`checks of ${placeOf(input,input.repo)}`}},
+async look(input,tools,cursor){const wanted=input;const found=await findHead(wanted,tools,cursor);if((0,import_chunk_6GCB2QIN.isFailure)(found))return found;const isOther=wanted.
+is_sha&&!found.head?.startsWith(wanted.expression??"");if(found.head===null||isOther)return notThere(wanted,found.repo,tools,cursor);const runs=await(0,import_chunk_7AYGC2TY.
+findRuns)(found.repo,found.head,tools,(0,import_chunk_6GCB2QIN.wantsFresh)(cursor));if((0,import_chunk_6GCB2QIN.isFailure)(runs))return runs;return judge(wanted,
+{...found,head:found.head},(0,import_chunk_7AYGC2TY.judgeRollup)(found.checks,runs.runs),tools,cursor)}};function readExpression(given){const sha=given.text("sh\
 a");const ref=given.text("ref");const said=["pr","sha","ref"].filter(option=>given.has(option));if(said.length+given.words.length>1)throw(0,import_chunk_NVPF5LEY.
 usageError)("cannot watch ci of several things: give one of --pr N, --sha SHA and --ref BRANCH");if(sha!==void 0&&!/^[0-9a-f]{7,64}$/i.test(sha))throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot take --sha ${JSON.stringify(sha)}: allowed are 7 to 64 hex digits`);if(ref!==void 0&&!/^(?![-/.])[^\s~^:?*[\\\p{Cc}]{1,250}$/u.test(ref))throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take --ref ${JSON.stringify(ref)}: it is no name of a branch or tag`);return sha?.toLowerCase()??ref??null}function findHead(wanted,tools,cursor){
-if(wanted.pr!==null)return(0,import_chunk_GWZLT5IJ.findPull)({repo:wanted.repo,pr:wanted.pr},tools,cursor);return findCommit(wanted.repo,wanted.expression??"",tools,
-cursor)}function judge(wanted,found,rollup,tools,cursor){const{head,repo}=found;const state=found.kind==="pull"?found.state:"open";const grace=(0,import_chunk_GWZLT5IJ.
-graceOf)(wanted.grace_ms,head,tools,cursor);const checks=(0,import_chunk_GWZLT5IJ.checksWord)(rollup,grace);const isNone=(0,import_chunk_GWZLT5IJ.isNoneForGood)(
+if(wanted.pr!==null)return(0,import_chunk_6GCB2QIN.findPull)({repo:wanted.repo,pr:wanted.pr},tools,cursor);return findCommit(wanted.repo,wanted.expression??"",tools,
+cursor)}function judge(wanted,found,rollup,tools,cursor){const{head,repo}=found;const state=found.kind==="pull"?found.state:"open";const grace=(0,import_chunk_6GCB2QIN.
+graceOf)(wanted.grace_ms,head,tools,cursor);const checks=(0,import_chunk_6GCB2QIN.checksWord)(rollup,grace);const isNone=(0,import_chunk_6GCB2QIN.isNoneForGood)(
 checks,grace);const isOver=state==="closed"?!["passed","settling","failed"].includes(checks):state==="merged"&&isNone;const word=isOver&&!(isNone&&wanted.allow_none)?
-state:checks;const verdict=word==="failed"||word===state?"failed":word==="passed"||isNone&&wanted.allow_none?"met":"pending";const moved=(0,import_chunk_GWZLT5IJ.
-movedFrom)(cursor,head);const notes=[state==="open"?"":`, ${state}`,moved===null?"":`, head moved from ${(0,import_chunk_GWZLT5IJ.shortSha)(moved)}`];const text=`${placeOf(
-wanted,repo)} ${(0,import_chunk_GWZLT5IJ.shortSha)(head)}: ${(0,import_chunk_GWZLT5IJ.checksWords)(rollup,grace)}`;return{kind:"look",verdict,word,evidence:(0,import_chunk_GWZLT5IJ.
+state:checks;const verdict=word==="failed"||word===state?"failed":word==="passed"||isNone&&wanted.allow_none?"met":"pending";const moved=(0,import_chunk_6GCB2QIN.
+movedFrom)(cursor,head);const notes=[state==="open"?"":`, ${state}`,moved===null?"":`, head moved from ${(0,import_chunk_6GCB2QIN.shortSha)(moved)}`];const text=`${placeOf(
+wanted,repo)} ${(0,import_chunk_6GCB2QIN.shortSha)(head)}: ${(0,import_chunk_6GCB2QIN.checksWords)(rollup,grace)}`;return{kind:"look",verdict,word,evidence:(0,import_chunk_6GCB2QIN.
 line)(`${text}${notes.join("")}`),key:[head,word,rollup.signature||"-",state].join(":"),facts:{repo,...found.kind==="pull"?{pr:found.number,url:found.url,pr_state:state}:
-{ref:wanted.expression},head,...moved===null?{}:{head_before:moved},...(0,import_chunk_GWZLT5IJ.checksFacts)(rollup)},cursor:{repo,...(0,import_chunk_GWZLT5IJ.graceCursor)(
+{ref:wanted.expression},head,...moved===null?{}:{head_before:moved},...(0,import_chunk_6GCB2QIN.checksFacts)(rollup)},cursor:{repo,...(0,import_chunk_6GCB2QIN.graceCursor)(
 rollup,grace,checks)},...checks==="settling"?{againMs:import_chunk_EBOOCFUF.ghSettleAgainMs}:{},isSettled:state!=="open"&&verdict!=="pending",needsAttention:(word===
-"gated"||isNone)&&verdict==="pending"}}function notThere(wanted,repo,tools,cursor){const nowMs=tools.nowMs();const since=(0,import_chunk_GWZLT5IJ.sinceOf)(cursor,
-"",nowMs);const isLate=nowMs-since>=wanted.grace_ms;return{kind:"look",verdict:"pending",word:"not_there",evidence:(0,import_chunk_GWZLT5IJ.line)(`${placeOf(wanted,
+"gated"||isNone)&&verdict==="pending"}}function notThere(wanted,repo,tools,cursor){const nowMs=tools.nowMs();const since=(0,import_chunk_6GCB2QIN.sinceOf)(cursor,
+"",nowMs);const isLate=nowMs-since>=wanted.grace_ms;return{kind:"look",verdict:"pending",word:"not_there",evidence:(0,import_chunk_6GCB2QIN.line)(`${placeOf(wanted,
 repo)}: GitHub has no such commit${isLate?"":" yet"}`),key:`not_there:${isLate?"late":"yet"}`,facts:{repo,ref:wanted.expression},cursor:{repo,head:"",since},needsAttention:isLate}}
 function placeOf({pr,expression},repo){const what=pr===null?`@${/^[0-9a-f]{40}/.test(expression??"")?expression?.slice(0,10):expression}`:`#${pr}`;return`${repo??
 ""}${what}`}
@@ -5659,13 +5838,13 @@ const escaped=found=>`\\u${found.charCodeAt(0).toString(16).padStart(4,"0")}`;re
 `}
 
 },
-"./clean-QCTDDTLG.js": function (module, exports) {
+"./clean-DXGFYR2L.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_HBN3OCYT=load("./chunk-HBN3OCYT.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load(
+"./chunk-LTTE43GU.js");var import_chunk_4SDYYJKW=load("./chunk-4SDYYJKW.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -5679,7 +5858,7 @@ worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its wor
 0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,
 import_chunk_LTTE43GU.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_S7M4UBSY.exists)(root))return void 0;try{if(!(0,import_chunk_LTTE43GU.
 checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_447EROGN.listActive)(root),...(0,import_chunk_447EROGN.listJobs)(root)])){if(!(0,import_chunk_S7M4UBSY.
-exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_WQJBORA7.refresh)(root,id));if(why!==void 0)return`its\
+exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_AKW5C6Q2.refresh)(root,id));if(why!==void 0)return`its\
  worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
 Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_OC3P7SNQ.isEnded)(
 view.state))return"it is live";if(!(0,import_chunk_UC6ORW33.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
@@ -5691,8 +5870,8 @@ root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_L7CMP
 branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
 return(0,import_chunk_447EROGN.listJobs)(root).filter(id=>{const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
-root);let finished=0;for(const id of(0,import_chunk_447EROGN.listJobs)(root)){const view=await(0,import_chunk_WQJBORA7.refresh)(root,id);const why=!(0,import_chunk_OC3P7SNQ.
-isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_HBN3OCYT.isAwaited)(root,id)?"somebody waits for i\
+root);let finished=0;for(const id of(0,import_chunk_447EROGN.listJobs)(root)){const view=await(0,import_chunk_AKW5C6Q2.refresh)(root,id);const why=!(0,import_chunk_OC3P7SNQ.
+isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_4SDYYJKW.isAwaited)(root,id)?"somebody waits for i\
 t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_UC6ORW33.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
 if((0,import_chunk_OC3P7SNQ.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
 const isDue=ageMs>=options.olderThanMs&&finished>options.keep;const work=why===void 0&&isDue?await workIn(view.spec):void 0;if(why!==void 0||work!==void 0)plan.
@@ -5769,30 +5948,30 @@ return{kind:"fault",cause:"tool_missing",message:`cannot run ${program}: ${why}`
 import_chunk_LXK2ZILE.plainText)(bytes.subarray(-8192).toString("utf8")).trim().split("\n").at(-1)?.trim();if(line)return line}return""}
 
 },
-"./config-IO3U563O.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>import_chunk_EINUL4WK.readUserConfig,userConfigFile:()=>import_chunk_7U2475D5.userConfigFile});module.
-exports=stdin_exports;var import_chunk_EINUL4WK=load("./chunk-EINUL4WK.js");var import_chunk_HSYDMHR5=load("./chunk-HSYDMHR5.js");var import_chunk_35CMASYX=load(
+"./config-SWWBMG7R.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{readUserConfig:()=>import_chunk_6TZAAJ7Z.readUserConfig,userConfigFile:()=>import_chunk_7U2475D5.userConfigFile});module.
+exports=stdin_exports;var import_chunk_6TZAAJ7Z=load("./chunk-6TZAAJ7Z.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
 "./chunk-WDFY7HZW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");
 
 },
-"./continue-ZBHASGC6.js": function (module, exports) {
+"./continue-3SSUUVJA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_U7I3GG5J=load("./chunk-U7I3GG5J\
-.js");var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_FB25RFRR=load("./chunk-FB25RFRR.js");var import_chunk_ZTA2OLN6=load("./chunk-ZTA2OL\
-N6.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_JMWEO4CK=load("./chunk-JMWEO4CK.js");var import_chunk_CQE3H7SR=load("./chunk-CQE3\
-H7SR.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VDJCQF3N=load("./chunk-VDJCQF3N.js");var import_chunk_LZYNDD5K=load("./chunk-LZ\
-YNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
+.js");var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_EIY22TAK=load("./chunk-EIY22TAK.js");var import_chunk_JXYCIMOT=load("./chunk-JXYCIM\
+OT.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_W7DDWYA4=load("./chunk-W7DDWYA4.js");var import_chunk_KCMW2SRX=load("./chunk-KCMW\
+2SRX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_U5NKZHGD=load("./chunk-U5NKZHGD.js");var import_chunk_4FD7MZHM=load("./chunk-4F\
+D7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
 FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_HQQBW6NO=load("./chun\
-k-HQQBW6NO.js");var import_chunk_EINUL4WK=load("./chunk-EINUL4WK.js");var import_chunk_HSYDMHR5=load("./chunk-HSYDMHR5.js");var import_chunk_35CMASYX=load("./ch\
+k-HQQBW6NO.js");var import_chunk_6TZAAJ7Z=load("./chunk-6TZAAJ7Z.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_35CMASYX=load("./ch\
 unk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./\
-chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("\
-./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
+chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("\
+./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -5806,20 +5985,20 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
 f the earlier job)"},share:import_chunk_7YG4K7DK.writerOptions.share,...import_chunk_7YG4K7DK.launchOptions},notes:"Backend, mode, model, profile, folder and la\
 bel are those of the earlier job unless given, the owner too when this call names none. The limit is a fresh one, and --max-live is asked for anew.",examples:['\
 continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.
-checkRoot)(root.folder);const prompt=await(0,import_chunk_FB25RFRR.taskOf)(context,input);const words=(0,import_chunk_VDJCQF3N.onceWords)("continue",input,input.
-has("cwd")?(0,import_chunk_VDJCQF3N.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_VDJCQF3N.repeatedLaunch)(context,input,words,false);
+checkRoot)(root.folder);const prompt=await(0,import_chunk_EIY22TAK.taskOf)(context,input);const words=(0,import_chunk_U5NKZHGD.onceWords)("continue",input,input.
+has("cwd")?(0,import_chunk_U5NKZHGD.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_U5NKZHGD.repeatedLaunch)(context,input,words,false);
 if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_U7I3GG5J.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_U7I3GG5J.
 conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_JMWEO4CK.folderOf)(context,
+FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_W7DDWYA4.folderOf)(context,
 input):(0,import_chunk_U7I3GG5J.requireFolder)(parent,"continue",root.option);(0,import_chunk_U7I3GG5J.requireSameFolder)(parent,cwd,root.option);const part=(0,
-import_chunk_ZTA2OLN6.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_FB25RFRR.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+import_chunk_JXYCIMOT.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
+odel")??staff.model,profile:(0,import_chunk_EIY22TAK.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_CZB4Q33L.nextCommands.restart(parent.id,root.option));
 context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_U7I3GG5J.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_FB25RFRR.launchStaff)(context,input,{
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_EIY22TAK.launchStaff)(context,input,{
 verb:parent.verb,earlier:{owner:parent.owner,label:parent.label},staff:part,cwd,lineage:(0,import_chunk_U7I3GG5J.lineageOf)(parent,"continue"),isSynchronous:parent.
 verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("conversation"),quietMs:input.duration("quiet-after")??parent.quiet_ms??null,
-worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_WQJBORA7.
+worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){const{state}=await(0,import_chunk_AKW5C6Q2.
 refresh)(root.folder,parent.id);if(!(0,import_chunk_OC3P7SNQ.isEnded)(state))return import_chunk_CZB4Q33L.nextCommands.waitOn(parent.id,parent,root.option);if(parent.
 timer&&parent.timer.delay_ms===null)return null;return import_chunk_CZB4Q33L.nextCommands.restart(parent.id,root.option)}function parentOf(root,input){const[job,
 conversation]=[input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --job\
@@ -5880,12 +6059,12 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./doctor-EM5UBKNO.js": function (module, exports) {
+"./doctor-OAT6S5FF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_2LDRAHHN=load("./chunk-2LDRAHHN.js");var import_chunk_7YCMYM3C=load(
 "./chunk-7YCMYM3C.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_FIPOTEWL=load(
-"./chunk-FIPOTEWL.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load(
+"./chunk-35CMASYX.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_FIPOTEWL=load(
+"./chunk-FIPOTEWL.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load(
 "./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
 "./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
@@ -5906,7 +6085,7 @@ isEnded)(view.state)?null:spec,root.option);if(condition==="damaged")return{prob
 les are as they were`,next:import_chunk_CZB4Q33L.nextCommands.status(root.option)};if(spec&&!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)&&!await(0,import_chunk_L7CMPXNA.
 isGenuine)(spec,(0,import_chunk_L7CMPXNA.readKey)())){return{problem:"spec.json was changed or written by another user: nothing is started or signaled for this \
 job",next:import_chunk_CZB4Q33L.nextCommands.observe(id,root.option)}}if(spec&&!(0,import_chunk_5AMCSYZA.findEngine)(spec.engine))return{problem:`it runs on the\
- engine ${spec.engine}, which this release does not know`,next:null};const health=(0,import_chunk_O5WAK4KX.healthOf)(view,condition);switch(condition){case"orph\
+ engine ${spec.engine}, which this release does not know`,next:null};const health=(0,import_chunk_HJHBIBBW.healthOf)(view,condition);switch(condition){case"orph\
 aned":case"unclaimed":return{problem:health.reason??condition,next:wait};case"over":case"lost":case"host_restarted":case"never_started":return{problem:`${condition}\
 : the end is not published yet; the next reader in the same place does it`,next:wait};case"supervised":case"unseen":return{problem:health.health==="attention"?health.
 reason??null:null,next:health.health==="attention"?import_chunk_CZB4Q33L.nextCommands.observe(id,root.option):null};default:return{problem:null,next:null}}}function factsOfJob(view){
@@ -5919,7 +6098,7 @@ stricted, in an empty folder (calls its model once)"},...import_chunk_7YG4K7DK.c
 ith --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its ow\
 n history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){const backend=input.text("backend");if(backend!==
 void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().
-then(()=>load("./doctor-backend-SAZAMTRH.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_LTTE43GU.
+then(()=>load("./doctor-backend-VXVHDRSQ.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_LTTE43GU.
 checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_447EROGN.
 findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_2LDRAHHN.surveyHooks)((0,import_chunk_G4YWOPCR.findWorktree)(context.cwd)??context.cwd):[];const broken=hooks.
 filter(({problem})=>problem!==null);const isWrong=broken.length>0||findings.some(finding=>finding.problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.
@@ -5932,23 +6111,23 @@ ng is wrong in ${root.folder}`:text}
   next: ${(0,import_chunk_CZB4Q33L.nextCommand)([],...next)}`}
 
 },
-"./doctor-backend-SAZAMTRH.js": function (module, exports) {
+"./doctor-backend-VXVHDRSQ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_REDIQC7B=load("./chunk-REDIQC7B.js");
-var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_ZTA2OLN6=load("./chunk-ZTA2OLN6.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");
-var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_GPW74J5K=load("./chunk-GPW74J5K.js");
-var import_chunk_YMO37ZVD=load("./chunk-YMO37ZVD.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_EINUL4WK=load("./chunk-EINUL4WK.js");
-var import_chunk_HSYDMHR5=load("./chunk-HSYDMHR5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");
-var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
-var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_YHC5RSUW=load("./chunk-YHC5RSUW.js");
-var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");
+var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_JXYCIMOT=load("./chunk-JXYCIMOT.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");
+var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_HLME4ZBQ=load("./chunk-HLME4ZBQ.js");
+var import_chunk_2VCRT4DN=load("./chunk-2VCRT4DN.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_6TZAAJ7Z=load("./chunk-6TZAAJ7Z.js");
+var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");
+var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
+var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_ZJP4FJDW=load("./chunk-ZJP4FJDW.js");
+var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");
 var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");
 var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");
-var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");
+var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");
 var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");
 var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");
 var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");
-var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");
+var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");
 var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
 var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");
 var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
@@ -5961,23 +6140,23 @@ function makeTempFolder(prefix){const places=[(0,import_node_os.tmpdir)(),"/tmp"
 const place=places.find(folder=>(0,import_chunk_G4YWOPCR.findWorktree)(folder)===void 0);if(place!==void 0)return(0,import_node_fs.mkdtempSync)(import_node_path2.
 default.join(place,prefix));throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a folder outside git for a trial: ${places.join(", ")}`,"set TMP\
 DIR to one")}var trialMs=12e4;var task="Reply with the single word: ready";var answerBytes=1024;async function roundTrip(name,onStart){const isOwn=Object.hasOwn(
-(0,import_chunk_EINUL4WK.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_FIPOTEWL.findBackend)(name)?.profiles.restricted!==null;const signals=(0,
+(0,import_chunk_6TZAAJ7Z.readUserConfig)().backends,name);const canRestrict=!isOwn&&(0,import_chunk_FIPOTEWL.findBackend)(name)?.profiles.restricted!==null;const signals=(0,
 import_chunk_FKEDTWPK.holdSignals)();try{const folder=makeTempFolder("job-companion-trial-");let left=null;try{const[state,cwd]=[import_node_path.default.join(folder,
 "state"),import_node_path.default.join(folder,"empty")];(0,import_chunk_PGEWSQPR.createFolder)(cwd);const root={folder:state,option:["--state-dir",state]};const part=makePart(
 root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(root,cwd,part,signals);left=await removeOrName(
 folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){const signal=await signals.
 first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the start`)}function makePart(root,cwd,backend,profile){
-const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_ZTA2OLN6.makeStaffPart)({...words,backend,profile,cwd}),
+const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_JXYCIMOT.makeStaffPart)({...words,backend,profile,cwd}),
 brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_7M5FTEZX.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",
 onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.min,firstOutputMs:null,
-stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_GPW74J5K.cancelJob)(root.folder,id,{owner:null,
+stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_HLME4ZBQ.cancelJob)(root.folder,id,{owner:null,
 why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.version??null,profile:part.profile,
 adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,conversation_id:state.conversation?.
 id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_PGEWSQPR.readText)(view.paths.result)??
 ""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id);let firstOutputMs=null;const look=()=>{const started=(0,
-import_chunk_YHC5RSUW.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
+import_chunk_ZJP4FJDW.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
 max(0,(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_EBOOCFUF.limits.staffKillGrace.default;const{views:[view]}=await(0,
-import_chunk_YMO37ZVD.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
+import_chunk_2VCRT4DN.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
 FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
 2e3;for(;;){try{(0,import_chunk_S7M4UBSY.removeTree)(folder);return null}catch{if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return folder;await(0,import_chunk_CL3BCQKO.
 sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_FIPOTEWL.findBackend)(name);const signIn=backend?(0,import_chunk_REDIQC7B.
@@ -5988,8 +6167,8 @@ FaultError)||error.code!=="preflight")throw error;const code=import_chunk_6PFAPK
 if(isJson)return{code,json:{backend:name,ready:false,sign_in:signIn,error:refusal,next:error.next}};const next=error.next===null?[]:[["next",error.next]];return{
 code,out:page(name,false,[["refused",error.message],...next])}}}function rowsOf(trip,signIn){const signs=[...(signIn?.files??[]).map(file=>`~/${file}`),...signIn?.
 variables??[]];const first=trip.first_output_ms;return[["program",trip.program],["version",trip.version??"unknown"],["sign-in",signs.join(", ")||"no sign of one"],
-["profile",trip.adds?`${trip.profile} (${trip.adds})`:trip.profile],["first output",first===null?"none seen":`after ${(0,import_chunk_UNGYPAP3.formatDuration)(first)}`],
-["whole run",trip.duration_ms===null?"not over":(0,import_chunk_UNGYPAP3.formatDuration)(trip.duration_ms)],["conversation",trip.conversation_id??"none"],["answ\
+["profile",trip.adds?`${trip.profile} (${trip.adds})`:trip.profile],["first output",first===null?"none seen":`after ${(0,import_chunk_SBRRC2LY.formatDuration)(first)}`],
+["whole run",trip.duration_ms===null?"not over":(0,import_chunk_SBRRC2LY.formatDuration)(trip.duration_ms)],["conversation",trip.conversation_id??"none"],["answ\
 er",trip.answer?.trimEnd()??"none"]]}function verdictOf(trip){const verdict=trip.error?`${trip.state}, ${trip.error.code}: ${trip.error.message}`:trip.state;const warnings=trip.
 warnings.map(warning=>["warning",warning.message]);const left=trip.left===null?[]:[["left",`${trip.left} could not be removed`]];return[["verdict",verdict],...warnings,
 ...left]}function page(name,isReady,rows){const lines=rows.flatMap(([label,text])=>(0,import_chunk_PRXIW46S.labelled)(label,(0,import_chunk_LXK2ZILE.plainText)(
@@ -5997,20 +6176,20 @@ text)));return`${[`${name}: ${isReady?"ready":"not ready"}`,...lines].join("\n")
 `}
 
 },
-"./end-queued-FO3PTPTS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endQueued:()=>endQueued});module.exports=stdin_exports;var import_chunk_FZK6R6GB=load("./chunk-FZK6R6GB.js");var import_chunk_DKHKDNN3=load(
-"./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_C6GK5W5D=load("./chunk-C6GK5W5D.js");var import_chunk_YHC5RSUW=load(
-"./chunk-YHC5RSUW.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load(
-"./chunk-Y2C7XQ54.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
+"./end-queued-SC5GBFJL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endQueued:()=>endQueued});module.exports=stdin_exports;var import_chunk_DXHXJLJI=load("./chunk-DXHXJLJI.js");var import_chunk_DKHKDNN3=load(
+"./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_I7LKBOS4=load("./chunk-I7LKBOS4.js");var import_chunk_ZJP4FJDW=load(
+"./chunk-ZJP4FJDW.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load(
+"./chunk-CAQTYVED.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
 "./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
 "./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load(
+"./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load(
 "./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load(
 "./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -6022,21 +6201,21 @@ import_chunk_SBGDAVSA.jobPaths)(root,id);try{await(0,import_chunk_V3DXEM5O.withL
 const{spec,cancel,worker,...view}=(0,import_chunk_OC3P7SNQ.inspect)(root,id);if(!spec||!cancel||!(0,import_chunk_OC3P7SNQ.isQueued)({...view,spec,cancel,worker}))
 return;const read=(0,import_chunk_R6BAS6U2.readState)(paths);if(read.kind==="ok"&&read.value.queue)(0,import_chunk_R6BAS6U2.writeState)(paths,{...read.value,queue:null},
 {sync:false});(0,import_chunk_DYMNB7GS.openJournal)(paths,spec).append("cancel_requested",{request:cancel});const ending={reason:"canceled",exit:void 0,tree:nothing,
-reconciled:false};await(0,import_chunk_FZK6R6GB.concludeAsked)({paths,spec},ending,null);(0,import_chunk_PZGY5XKU.removeCgroup)(worker?.cgroup??(0,import_chunk_PZGY5XKU.
+reconciled:false};await(0,import_chunk_DXHXJLJI.concludeAsked)({paths,spec},ending,null);(0,import_chunk_PZGY5XKU.removeCgroup)(worker?.cgroup??(0,import_chunk_PZGY5XKU.
 findCgroup)(id),id)});return true}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy")return false;throw error}}
 
 },
-"./file-K4DV342C.js": function (module, exports) {
+"./file-PECLPSS2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{file:()=>file});module.exports=stdin_exports;var import_chunk_G34PW66N=load("./chunk-G34PW66N.js");var import_chunk_3BHDXNO3=load(
-"./chunk-3BHDXNO3.js");var import_chunk_MZF46EUA=load("./chunk-MZF46EUA.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-3BHDXNO3.js");var import_chunk_MZF46EUA=load("./chunk-MZF46EUA.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var chunkBytes=1024*1024;function lookForStable(target,ms,facts,tools,cursor){const now=tools.nowMs();
 const sign=(0,import_chunk_MZF46EUA.signOf)(facts);const isSame=cursor.sign===sign&&typeof cursor.since==="number"&&cursor.since<=now;const since=tools.everyMs===
 void 0?facts.modifiedMs:isSame?Number(cursor.since):now;const more={facts:(0,import_chunk_MZF46EUA.sizeFacts)(facts),cursor:{sign,since}};const rest=since+ms-now;
-if(rest>0){const evidence=`${target} (${(0,import_chunk_MZF46EUA.sizeText)(facts)}) must stay as it is for ${(0,import_chunk_UNGYPAP3.formatDuration)(ms)}`;return(0,
+if(rest>0){const evidence=`${target} (${(0,import_chunk_MZF46EUA.sizeText)(facts)}) must stay as it is for ${(0,import_chunk_SBRRC2LY.formatDuration)(ms)}`;return(0,
 import_chunk_MZF46EUA.seen)("pending","settling",evidence,{...more,againMs:rest})}return(0,import_chunk_MZF46EUA.seen)("met","stable",`${target} (${(0,import_chunk_MZF46EUA.
-sizeText)(facts)}) has not changed for ${(0,import_chunk_UNGYPAP3.formatDuration)(ms)}`,more)}async function lookForDigest(target,digest,facts,tools,cursor){if(facts.
+sizeText)(facts)}) has not changed for ${(0,import_chunk_SBRRC2LY.formatDuration)(ms)}`,more)}async function lookForDigest(target,digest,facts,tools,cursor){if(facts.
 kind!=="file")return{kind:"fault",cause:"refused",message:`cannot read ${target}: it is no regular file`};try{const sign=(0,import_chunk_MZF46EUA.signOf)(facts);
 const isKnown=cursor.sign===sign&&typeof cursor.digest==="string";const is=isKnown?String(cursor.digest):await digestOf((0,import_chunk_S7M4UBSY.realPath)(target),
 tools);const more={facts:{...(0,import_chunk_MZF46EUA.sizeFacts)(facts),sha256:is},cursor:{sign,digest:is}};if(is===digest)return(0,import_chunk_MZF46EUA.seen)(
@@ -6084,7 +6263,7 @@ o look for');return{ask,text};case"matches":return{ask,pattern:(0,import_chunk_G
 "min-size")};case"stable":return{ask,ms:given.duration("stable")};case"sha256":if(!/^[0-9a-f]{64}$/i.test(text))throw(0,import_chunk_NVPF5LEY.usageError)(`canno\
 t take --sha256 ${JSON.stringify(text)}: a digest has 64 characters of 0-9 and a-f`);return{ask,digest:text.toLowerCase()};default:return{ask}}}function textOf({
 ask,text,pattern,bytes,ms,digest}){switch(ask){case"contains":return`contains ${JSON.stringify(text)}`;case"matches":return`matches /${pattern}/`;case"min-size":
-return`at least ${(0,import_chunk_TFEMYLSK.formatSize)(Number(bytes))}`;case"stable":return`unchanged for ${(0,import_chunk_UNGYPAP3.formatDuration)(Number(ms))}`;case"\
+return`at least ${(0,import_chunk_TFEMYLSK.formatSize)(Number(bytes))}`;case"stable":return`unchanged for ${(0,import_chunk_SBRRC2LY.formatDuration)(Number(ms))}`;case"\
 sha256":return`has the digest ${String(digest).slice(0,12)}...`;default:return ask}}function lookAt(input,target,facts,tools,cursor){const ask=input.ask;const is=`${target}\
  is there (${(0,import_chunk_MZF46EUA.sizeText)(facts)})`;const missing=`${target} is not there`;const more={facts:(0,import_chunk_MZF46EUA.sizeFacts)(facts)};if(ask===
 "gone")return facts?(0,import_chunk_MZF46EUA.seen)("pending","exists",is,more):(0,import_chunk_MZF46EUA.seen)("met","gone",missing);if(ask==="changed")return lookForChange(
@@ -6148,15 +6327,40 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./handback-3F744T64.js": function (module, exports) {
+"./handback-I3OKXD4S.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{tellHandback:()=>tellHandback});module.exports=stdin_exports;var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");
+var import_chunk_6ONMVCPU=load("./chunk-6ONMVCPU.js");var import_chunk_Q6XXSC6O=load("./chunk-Q6XXSC6O.js");var import_chunk_YV4RF5OF=load("./chunk-YV4RF5OF.js");
+var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");
+var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");
+var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");
+var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");
+var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");
+var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellHandback(claim,progress){const{spec,paths}=claim;if(!spec.handback)return void 0;const folder=new import_chunk_Q6XXSC6O.
+HandbackLook(spec.handback,paths);let isLooking=false;let isOver=false;let lastMs=0;let wholeMs=0;let stamp="";const tell=({news,trouble})=>{if(isOver||!(0,import_chunk_S7M4UBSY.
+exists)(paths.folder))return;for(const one of news)progress.note("handback",(0,import_chunk_6ONMVCPU.handbackEvent)(one),{handback:folder.standing});const{state}=progress;
+const warnings=(0,import_chunk_6ONMVCPU.handbackWarnings)(state.warnings,folder,trouble);for(const one of(0,import_chunk_6ONMVCPU.newBounds)(folder))progress.note(
+"handback_many",one,{warnings,handback:folder.standing});const isNews=warnings.length!==progress.state.warnings.length;const isFrozen=folder.standing.frozen;if(isNews||
+isFrozen!==(state.handback?.frozen??false))progress.change({warnings,handback:folder.standing})};const{dir}=spec.handback;const look=async()=>{const facts=await(0,
+import_chunk_2BIZXMTV.fileFacts)(dir,import_chunk_EBOOCFUF.pathLookMs);const now=facts?`${facts.inode}/${facts.modified_ms}`:"";const isSame=now!==""&&now===stamp&&
+folder.isSettled;stamp=now;if(isSame&&(0,import_chunk_CL3BCQKO.monotonicMs)()-wholeMs<import_chunk_EBOOCFUF.handbackLook.wholeMs)return;wholeMs=(0,import_chunk_CL3BCQKO.
+monotonicMs)();tell(await folder.look(false))};return{look(){if(isLooking||isOver||(0,import_chunk_CL3BCQKO.monotonicMs)()-lastMs<import_chunk_EBOOCFUF.handbackLook.
+stillMs)return;isLooking=true;look().catch(error=>noteTrouble(claim,error)).finally(()=>{isLooking=false;lastMs=(0,import_chunk_CL3BCQKO.monotonicMs)()})},stop(){
+isOver=true}}}function noteTrouble({paths},error){try{if((0,import_chunk_S7M4UBSY.exists)(paths.folder))(0,import_chunk_PGEWSQPR.appendText)(paths.workerLog,`ca\
+nnot look into the hand-back folder: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error))}
+`)}catch{}}
+
+},
+"./handback-JX5ABRR2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackWarnings:()=>handbackWarnings,planHandback:()=>planHandback,takeHandback:()=>takeHandback,undoHandback:()=>undoHandback});
-module.exports=stdin_exports;var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
+module.exports=stdin_exports;var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load(
 "./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_Q6XXSC6O=load("./chunk-Q6XXSC6O.js");var import_chunk_YV4RF5OF=load(
 "./chunk-YV4RF5OF.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load(
-"./chunk-WQJBORA7.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load(
+"./chunk-AKW5C6Q2.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
@@ -6166,7 +6370,7 @@ module.exports=stdin_exports;var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js
 trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --handback "": it needs the path of a folder');requireReach(staff);const dir=resolveDir(import_node_path.
 default.resolve(place.from,said),said);const odd=new RegExp("[*?[\\]{},!\\\\]|\\p{Cc}","u").exec(dir)?.[0];if(odd!==void 0)throw refused(said,`its path ${show(dir)}\
  holds ${JSON.stringify(odd)}, which agent CLIs do not take as it is`);const fault=placeFault(dir,place);if(fault!==void 0)throw refused(said,fault);return{dir,
-said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,import_chunk_Y2C7XQ54.liveStaff)(root.folder)).find(spec=>spec.
+said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,import_chunk_CAQTYVED.liveStaff)(root.folder)).find(spec=>spec.
 handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot take --handback ${show(said)}: job ${rival.id} hands its files back in ${dir}`,
 `name another folder, or wait for that job: ${import_chunk_CZB4Q33L.nextCommands.wait(rival.id,root.option)}`);make(plan);if(resolveDir(dir,said)!==dir)throw refused(
 said,`${dir} leads somewhere else now`);const there=await(0,import_chunk_Q6XXSC6O.baselineOf)(dir);if("trouble"in there)throw refused(said,`${dir} cannot be use\
@@ -6197,31 +6401,6 @@ e the work tree"){return new import_chunk_NVPF5LEY.FaultError("preflight",`canno
 excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),400)}
 
 },
-"./handback-I3OKXD4S.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{tellHandback:()=>tellHandback});module.exports=stdin_exports;var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");
-var import_chunk_6ONMVCPU=load("./chunk-6ONMVCPU.js");var import_chunk_Q6XXSC6O=load("./chunk-Q6XXSC6O.js");var import_chunk_YV4RF5OF=load("./chunk-YV4RF5OF.js");
-var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");
-var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");
-var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");
-var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");
-var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");
-var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function tellHandback(claim,progress){const{spec,paths}=claim;if(!spec.handback)return void 0;const folder=new import_chunk_Q6XXSC6O.
-HandbackLook(spec.handback,paths);let isLooking=false;let isOver=false;let lastMs=0;let wholeMs=0;let stamp="";const tell=({news,trouble})=>{if(isOver||!(0,import_chunk_S7M4UBSY.
-exists)(paths.folder))return;for(const one of news)progress.note("handback",(0,import_chunk_6ONMVCPU.handbackEvent)(one),{handback:folder.standing});const{state}=progress;
-const warnings=(0,import_chunk_6ONMVCPU.handbackWarnings)(state.warnings,folder,trouble);for(const one of(0,import_chunk_6ONMVCPU.newBounds)(folder))progress.note(
-"handback_many",one,{warnings,handback:folder.standing});const isNews=warnings.length!==progress.state.warnings.length;const isFrozen=folder.standing.frozen;if(isNews||
-isFrozen!==(state.handback?.frozen??false))progress.change({warnings,handback:folder.standing})};const{dir}=spec.handback;const look=async()=>{const facts=await(0,
-import_chunk_2BIZXMTV.fileFacts)(dir,import_chunk_EBOOCFUF.pathLookMs);const now=facts?`${facts.inode}/${facts.modified_ms}`:"";const isSame=now!==""&&now===stamp&&
-folder.isSettled;stamp=now;if(isSame&&(0,import_chunk_CL3BCQKO.monotonicMs)()-wholeMs<import_chunk_EBOOCFUF.handbackLook.wholeMs)return;wholeMs=(0,import_chunk_CL3BCQKO.
-monotonicMs)();tell(await folder.look(false))};return{look(){if(isLooking||isOver||(0,import_chunk_CL3BCQKO.monotonicMs)()-lastMs<import_chunk_EBOOCFUF.handbackLook.
-stillMs)return;isLooking=true;look().catch(error=>noteTrouble(claim,error)).finally(()=>{isLooking=false;lastMs=(0,import_chunk_CL3BCQKO.monotonicMs)()})},stop(){
-isOver=true}}}function noteTrouble({paths},error){try{if((0,import_chunk_S7M4UBSY.exists)(paths.folder))(0,import_chunk_PGEWSQPR.appendText)(paths.workerLog,`ca\
-nnot look into the hand-back folder: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error))}
-`)}catch{}}
-
-},
 "./handback-end-25J7PXML.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackEvent:()=>import_chunk_6ONMVCPU.handbackEvent,handbackWarnings:()=>import_chunk_6ONMVCPU.handbackWarnings,newBounds:()=>import_chunk_6ONMVCPU.
 newBounds,withHandback:()=>import_chunk_6ONMVCPU.withHandback});module.exports=stdin_exports;var import_chunk_6ONMVCPU=load("./chunk-6ONMVCPU.js");var import_chunk_Q6XXSC6O=load(
@@ -6235,12 +6414,12 @@ newBounds,withHandback:()=>import_chunk_6ONMVCPU.withHandback});module.exports=s
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-26ENHULK.js": function (module, exports) {
+"./help-NBPTDYX3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_7YG4K7DK.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-VWO3EMI5.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-34EFAKRD.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -6256,12 +6435,12 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-I7EVTRYE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_7YCMYM3C=load("./chunk-7YCMYM3C.js");var import_chunk_BARNY5VH=load(
-"./chunk-BARNY5VH.js");var import_chunk_P7ADOKJW=load("./chunk-P7ADOKJW.js");var import_chunk_HJFRVKTO=load("./chunk-HJFRVKTO.js");var import_chunk_LX42BIQ4=load(
-"./chunk-LX42BIQ4.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_HBN3OCYT=load(
-"./chunk-HBN3OCYT.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load(
-"./chunk-AT6XLLV6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load(
+"./hook-WXTHZ6R2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_7YCMYM3C=load("./chunk-7YCMYM3C.js");var import_chunk_IANIZAYN=load(
+"./chunk-IANIZAYN.js");var import_chunk_P7ADOKJW=load("./chunk-P7ADOKJW.js");var import_chunk_U3CJ7NJG=load("./chunk-U3CJ7NJG.js");var import_chunk_LX42BIQ4=load(
+"./chunk-LX42BIQ4.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_4SDYYJKW=load(
+"./chunk-4SDYYJKW.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
+"./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load(
 "./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
@@ -6280,8 +6459,8 @@ length===import_chunk_EBOOCFUF.hookCounted)return{finished,isPart:true};const pa
 paths.collected))continue;opened+=1;const state=(0,import_chunk_R6BAS6U2.readState)(paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.
 parse(state.value.ended_at??"")<oldest)continue;const spec=(0,import_chunk_R6BAS6U2.readSpec)(paths);if(spec.kind==="ok"&&whose(spec.value)==="own")finished.push(
 {id,state:state.value.state})}return{finished,isPart:false}}function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){
-let looks=0;let isCut=false;const seen=await(0,import_chunk_BARNY5VH.lookForLive)(root.folder,live,owner,()=>{isCut=++looks>import_chunk_EBOOCFUF.hookNamed&&isOver();
-return isCut});const{jobs,timers,unreadable}=(0,import_chunk_BARNY5VH.judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_BARNY5VH.isFaulty),
+let looks=0;let isCut=false;const seen=await(0,import_chunk_IANIZAYN.lookForLive)(root.folder,live,owner,()=>{isCut=++looks>import_chunk_EBOOCFUF.hookNamed&&isOver();
+return isCut});const{jobs,timers,unreadable}=(0,import_chunk_IANIZAYN.judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_IANIZAYN.isFaulty),
 ...timers.filter(({isFault})=>isFault)];return{unsafe:[...faulty.map(({view})=>view.id),...unreadable.map(({id})=>id)],isCut}}function tell(root,{finished,isPart,
 unsafe,isCut}){const lines=[];if(finished.length>0){const named=finished.slice(0,import_chunk_EBOOCFUF.hookNamed);const least=isPart?"at least ":"";lines.push(`\
 job-companion: ${least}${count(finished,"finished job")} that nobody has collected:`);for(const{id,state}of named)lines.push(`- ${id} (${state}): ${import_chunk_CZB4Q33L.
@@ -6312,9 +6491,9 @@ const text=error instanceof import_chunk_NVPF5LEY.FaultError?error.message:(0,im
 import_chunk_LXK2ZILE.plainText)(text).replaceAll("\n"," "),2*import_chunk_EBOOCFUF.evidenceChars)}
 
 },
-"./http-GITYXEU3.js": function (module, exports) {
+"./http-REMRMH7U.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{http:()=>http});module.exports=stdin_exports;var import_chunk_55JORUFF=load("./chunk-55JORUFF.js");var import_chunk_G34PW66N=load(
-"./chunk-G34PW66N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load(
+"./chunk-G34PW66N.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function readBody(incoming,plan,tell){const limit=Math.max(plan.keep,plan.digest);const chunks=[];if(limit===0)return{bytes:Buffer.
@@ -6323,7 +6502,7 @@ return new Promise((resolve,reject)=>{const finish=isWhole2=>{const bytes=Buffer
 digest("hex")??null:null,size})};incoming.on("data",chunk=>{const room=plan.keep-size;if(room>0)chunks.push(chunk.subarray(0,room));size+=chunk.length;tell(size);
 if(size>limit){incoming.destroy();finish(false)}else digest?.update(chunk)});incoming.once("end",()=>finish(true));incoming.once("error",reject);incoming.once("\
 close",()=>reject(new Error("the connection was closed")))})}var StrayError=class extends Error{};function failureOf(error,attempt){const fail=(cause,message)=>({
-how:"failed",cause,message});const within=`within ${(0,import_chunk_UNGYPAP3.formatDuration)(attempt.timeoutMs)}`;if(attempt.stopped==="aborted")return fail("ab\
+how:"failed",cause,message});const within=`within ${(0,import_chunk_SBRRC2LY.formatDuration)(attempt.timeoutMs)}`;if(attempt.stopped==="aborted")return fail("ab\
 orted","the look was stopped");if(attempt.stopped==="timeout"){const message=attempt.hasHead?`the body did not end ${within} (${(0,import_chunk_TFEMYLSK.formatSize)(
 attempt.bytes)} read)`:`no answer ${within}`;return fail("timeout",message)}if(error instanceof StrayError)return fail("redirect",error.message);const code=codeOf(
 error);if(code.startsWith("HPE_HEADER_OVERFLOW"))return fail("shape","its headers are too long");if(code.startsWith("HPE_"))return fail("shape",`what came is no\
@@ -6462,13 +6641,13 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./idle-check-JC2D36IF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_BARNY5VH=load("./chunk-BARNY5VH.js");var import_chunk_PRXIW46S=load(
-"./chunk-PRXIW46S.js");var import_chunk_P7ADOKJW=load("./chunk-P7ADOKJW.js");var import_chunk_HJFRVKTO=load("./chunk-HJFRVKTO.js");var import_chunk_LX42BIQ4=load(
-"./chunk-LX42BIQ4.js");var import_chunk_53XFQYW6=load("./chunk-53XFQYW6.js");var import_chunk_3WD6W7R2=load("./chunk-3WD6W7R2.js");var import_chunk_7YG4K7DK=load(
-"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_HBN3OCYT=load("./chunk-HBN3OCYT.js");var import_chunk_UC6ORW33=load(
-"./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
+"./idle-check-LVAYL4PF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_IANIZAYN=load("./chunk-IANIZAYN.js");var import_chunk_PRXIW46S=load(
+"./chunk-PRXIW46S.js");var import_chunk_P7ADOKJW=load("./chunk-P7ADOKJW.js");var import_chunk_U3CJ7NJG=load("./chunk-U3CJ7NJG.js");var import_chunk_LX42BIQ4=load(
+"./chunk-LX42BIQ4.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_7YG4K7DK=load(
+"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_4SDYYJKW=load("./chunk-4SDYYJKW.js");var import_chunk_UC6ORW33=load(
+"./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
 "./chunk-CZB4Q33L.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
@@ -6489,10 +6668,10 @@ push(`notifier: ${notifierFault}`);if(unread!==null)why.push(`its waiters cannot
 unread),200)}`);if(cut>0)why.unshift(`${cut} more files of waiters were not read`);if(closed!==null)why.unshift(`waits cannot be recorded here (${closed})`);return why.
 length>0?[few(why)]:[]}function few(texts){const more=texts.length-3;return more>0?`${texts.slice(0,3).join("; ")}; and ${more} more`:texts.join("; ")}function backstopWords(backstop){
 if(!backstop)return"none";return backstop.by==="wait"?`wait ${backstop.pid} gives up in ${left(backstop.leftMs)}`:`${backstop.id}, due in ${left(backstop.leftMs)}`}
-function left(ms){return ms<12e4?(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.floor(ms/1e3)*1e3)):(0,import_chunk_UNGYPAP3.formatAge)(ms)}function idlePage(report,owner,option){
+function left(ms){return ms<12e4?(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,Math.floor(ms/1e3)*1e3)):(0,import_chunk_SBRRC2LY.formatAge)(ms)}function idlePage(report,owner,option){
 const{jobs,timers,unreadable,uncollected}=report;const blocks=[...unreadable.map(one=>[`${one.id}  cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(one.reason),200)}`,`  see:      ${import_chunk_CZB4Q33L.nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_BARNY5VH.isFaulty).map(
-faultyBlock),...timers.filter(({isFault})=>isFault).map(timerBlock),...jobs.filter(job=>!(0,import_chunk_BARNY5VH.isFaulty)(job)).sort(lateFirst).map(jobLines),
+plainText)(one.reason),200)}`,`  see:      ${import_chunk_CZB4Q33L.nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_IANIZAYN.isFaulty).map(
+faultyBlock),...timers.filter(({isFault})=>isFault).map(timerBlock),...jobs.filter(job=>!(0,import_chunk_IANIZAYN.isFaulty)(job)).sort(lateFirst).map(jobLines),
 ...timers.filter(({isFault})=>!isFault).map(timerBlock)];const head=[...(0,import_chunk_PRXIW46S.wrap)(answerOf(report,owner),80),`now ${(0,import_chunk_CL3BCQKO.
 isoNow)()}`];if(owner===null&&[...jobs,...timers].some(one=>one.owner!==null))head.push("these are everybody's jobs; for those of one owner: idle-check --owner \
 NAME");if(report.others!==null)head.push(...(0,import_chunk_PRXIW46S.wrap)(report.others,80));if(report.next!==null)head.push("one command for all of it (to be \
@@ -6519,7 +6698,7 @@ hoever started wait ${identity.pid} is gone: perhaps nobody hears it end`))]}fun
 deliveries)}: it wakes nobody, and is no backstop`;return[headLine(view,"armed",owner),...below("delivery",isDelivered?deliveryWords(deliveries):idle),...isExtra?
 below("backstop","one too many: another timer of this owner is armed"):[],...next===null?[]:[`  ${isExtra?"cancel: ":"arm it: "}  ${next}`]]}function headLine(view,word,owner){
 const whose=owner===null?"":`  (${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.
-cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_53XFQYW6.whatOf)(view)}`,80)}function below(label,text){const lines=(0,import_chunk_PRXIW46S.wrap)((0,
+cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_POHBIKUS.whatOf)(view)}`,80)}function below(label,text){const lines=(0,import_chunk_PRXIW46S.wrap)((0,
 import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),68);return lines.map((line,at)=>`  ${(at===0?`${label}:`:"").padEnd(10)}${line}`)}function fitted(blocks,room){
 const lines=[];for(const[at,block]of blocks.entries()){if(at>0&&lines.length+block.length+2>room){lines.push("",`and ${count(blocks.length-at,"more job")}; see \
 idle-check --json`);break}lines.push("",...block)}return lines}function lateFirst(a,b){return Number(b.late!==null)-Number(a.late!==null)}function belowLines(number){
@@ -6530,14 +6709,14 @@ if(number===0)return[];const whose=number===1?"is the business of the live job t
 nextCommands.result(newest.id,option)}`]}function count(number,what){return`${number} ${what}${number===1?"":"s"}`}function idleDocument(report,owner,root){const head={
 now:(0,import_chunk_CL3BCQKO.isoNow)(),state_folder:root.folder,owner:owner===null?null:short(owner),safe:report.isSafe,reason:answerOf(report,owner),next:report.
 next,others:report.others,orphans:report.orphans,below:report.below};const lists=[["unreadable",report.unreadable.map(one=>({id:one.id,reason:short(one.reason),
-next:import_chunk_CZB4Q33L.nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_BARNY5VH.isFaulty)(b))-Number(
-(0,import_chunk_BARNY5VH.isFaulty)(a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(view,root.
+next:import_chunk_CZB4Q33L.nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_IANIZAYN.isFaulty)(b))-Number(
+(0,import_chunk_IANIZAYN.isFaulty)(a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(view,root.
 option))]];return{...head,...fitted2(lists,import_chunk_EBOOCFUF.idleBytes-JSON.stringify(head).length-400),uncollected_more:report.isMore}}function fitted2(lists,room){
 const shown={};const omitted={};let left2=room;for(const[name,rows]of lists){const taken=[];for(const row of rows){left2-=Buffer.byteLength(JSON.stringify(row))+
 1;if(left2<0)break;taken.push(row)}shown[name]=taken;omitted[name]=rows.length-taken.length}return{...shown,omitted}}function jobRow({view,owner,deliveries,trouble,
 backstop,missing,late,next,mend}){return{...whoIs(view,owner),missing,...deliveryRow(deliveries),backstop:backstop&&{by:backstop.by,pid:backstop.pid,id:backstop.
 id,left_ms:backstop.leftMs},attention:trouble&&{cause:trouble.cause,reason:short(trouble.reason)},late,next,mend}}function timerRow({view,owner,deliveries,isExtra,
-isFault,isDelivered,next}){return{...whoIs(view,owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_BARNY5VH.dueOf)(view)-(0,import_chunk_CL3BCQKO.
+isFault,isDelivered,next}){return{...whoIs(view,owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_IANIZAYN.dueOf)(view)-(0,import_chunk_CL3BCQKO.
 nowMs)()),delivered:isDelivered,extra:isExtra,fault:isFault,...deliveryRow(deliveries),next}}function whoIs(view,owner){const{spec,state}=view;return{id:view.id,
 owner:owner===null?null:short(owner),kind:spec?.kind??null,label:spec?.label?short(spec.label):null,state:state.state,health:state.health}}function deliveryRow({
 waiters,idle,notifier,notifierFault,unread,cut,closed}){const not=idle.slice(0,5).map(one=>({by:one.kind,pid:one.identity.pid,why:one.fault,reason:faultOf(one)}));
@@ -6557,30 +6736,30 @@ nd the answer says so: perhaps nobody hears it end.\nIt looks and changes nothin
 oing idle.",examples:["idle-check","idle-check --owner builder --json"],async run(context,input){const root=context.root(input);if(!(0,import_chunk_LTTE43GU.checkRoot)(
 root.folder)&&root.option.length>0){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot say whether going idle is safe: there is no state folder\
  ${root.folder}`,"name the folder of the jobs, or leave --state-dir and JOB_STATE_DIR out")}const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??
-null;const report=await(0,import_chunk_BARNY5VH.judgeIdle)(root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.
+null;const report=await(0,import_chunk_IANIZAYN.judgeIdle)(root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.
 exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-3XBLCVM4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_MDCDH26A=load("./chunk-MDCDH26A.js");var import_chunk_FB25RFRR=load(
-"./chunk-FB25RFRR.js");var import_chunk_ZTA2OLN6=load("./chunk-ZTA2OLN6.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_JMWEO4CK=load(
-"./chunk-JMWEO4CK.js");var import_chunk_CQE3H7SR=load("./chunk-CQE3H7SR.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VDJCQF3N=load(
-"./chunk-VDJCQF3N.js");var import_chunk_LZYNDD5K=load("./chunk-LZYNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
+"./implement-256TBHMZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_CLAYSBV2=load("./chunk-CLAYSBV2.js");var import_chunk_EIY22TAK=load(
+"./chunk-EIY22TAK.js");var import_chunk_JXYCIMOT=load("./chunk-JXYCIMOT.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_W7DDWYA4=load(
+"./chunk-W7DDWYA4.js");var import_chunk_KCMW2SRX=load("./chunk-KCMW2SRX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_U5NKZHGD=load(
+"./chunk-U5NKZHGD.js");var import_chunk_4FD7MZHM=load("./chunk-4FD7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_EINUL4WK=load("./chunk-EINUL4WK.js");var import_chunk_HSYDMHR5=load(
-"./chunk-HSYDMHR5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_FIPOTEWL=load(
-"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
+"./chunk-LTTE43GU.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_6TZAAJ7Z=load("./chunk-6TZAAJ7Z.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load(
+"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_FIPOTEWL=load(
+"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_MDCDH26A.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_CLAYSBV2.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -6611,7 +6790,7 @@ const evidence=`job ${id} is ${state}${error?` (${error})`:""}`;if(!stand.isEnde
 String(input.job),wake)};
 
 },
-"./kleur-OMCQTRCY.js": function (module, exports) {
+"./kleur-QGKGKLIK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{default:()=>kleur_default});module.exports=stdin_exports;var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var FORCE_COLOR;
 var NODE_DISABLE_COLORS;var NO_COLOR;var TERM;var isTTY=true;if(typeof process!=="undefined"){({FORCE_COLOR,NODE_DISABLE_COLORS,NO_COLOR,TERM}=process.env||{});
 isTTY=process.stdout&&process.stdout.isTTY}var $={enabled:!NODE_DISABLE_COLORS&&NO_COLOR==null&&TERM!=="dumb"&&(FORCE_COLOR!=null&&FORCE_COLOR!=="0"||isTTY),reset:init(
@@ -6629,18 +6808,20 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./loop-GILGVWGJ.js": function (module, exports) {
+"./loop-LLJYLEB3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loop:()=>loop});module.exports=stdin_exports;var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={status:async()=>(await Promise.resolve().then(()=>load("./loop-status-\
-EXPXP7UU.js"))).status};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?loaders[name]():void 0}var loop={
-name:"loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7YG4K7DK.common,notes:`\
-Verbs: ${loopVerbs.join(", ")}. Each has a page of its own: loop VERB --help.`,examples:["loop --help","loop status"],async choose(args){const[word,...rest]=args;
-if(word==="--help"||word==="-h")return{command:await listed(),args};const verb=word===void 0?void 0:await loadLoopVerb(word);if(!verb)throw unknownVerb(word);return{
-command:verb,args:rest}},async run(){throw unknownVerb(void 0)}};async function listed(){const verbs=await Promise.all(loopVerbs.map(loadLoopVerb));const width=Math.
-max(...loopVerbs.map(verb=>verb.length));const rows=verbs.flatMap((verb,at)=>verb?[`${loopVerbs[at]?.padEnd(width)}  ${verb.summary}`]:[]);return{...loop,notes:`${rows.
-join("\n")}
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={init:async()=>(await Promise.resolve().then(()=>load("./loop-init-TSPZ\
+BLBG.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-XFWL3767.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
+./loop-status-KJ7OQSBZ.js"))).status,stop:async()=>(await Promise.resolve().then(()=>load("./loop-stop-N4UPUBBK.js"))).stop,trust:async()=>(await Promise.resolve().
+then(()=>load("./loop-trust-RWFA3OI4.js"))).trust};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?loaders[name]():
+void 0}var loop={name:"loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7YG4K7DK.
+common,notes:`Verbs: ${loopVerbs.join(", ")}. Each has a page of its own: loop VERB --help.`,examples:["loop --help","loop status"],async choose(args){const[word,
+...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const verb=word===void 0?void 0:await loadLoopVerb(word);if(!verb)throw unknownVerb(
+word);return{command:verb,args:rest}},async run(){throw unknownVerb(void 0)}};async function listed(){const verbs=await Promise.all(loopVerbs.map(loadLoopVerb));
+const width=Math.max(...loopVerbs.map(verb=>verb.length));const rows=verbs.flatMap((verb,at)=>verb?[`${loopVerbs[at]?.padEnd(width)}  ${verb.summary}`]:[]);return{
+...loop,notes:`${rows.join("\n")}
 
 Each has a page of its own: loop VERB --help.`,examples:verbs.flatMap(verb=>verb?.examples.slice(0,1)??[])}}function unknownVerb(word){const came=word===void 0?
 "cannot run loop without a verb":word.startsWith("-")?`cannot take ${word} there: the verb comes first`:`cannot run loop ${JSON.stringify(word)}: there is no su\
@@ -6648,59 +6829,121 @@ ch verb`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${loopVe
 selfWords)(),"loop","--help"]))}
 
 },
-"./loop-status-EXPXP7UU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_HSYDMHR5=load("./chunk-HSYDMHR5.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
+"./loop-init-TSPZBLBG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{init:()=>init});module.exports=stdin_exports;var import_chunk_T5VJJ44V=load("./chunk-T5VJJ44V.js");var import_chunk_W2OWZFDR=load(
+"./chunk-W2OWZFDR.js");var import_chunk_SHPPTEF7=load("./chunk-SHPPTEF7.js");var import_chunk_ZEAZNRZC=load("./chunk-ZEAZNRZC.js");var import_chunk_7YG4K7DK=load(
+"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load(
+"./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var init={name:"loop init",summary:"\
+begin a loop: goal, milestones, verify commands",form:"GOAL [options]",words:{min:1,max:1},options:import_chunk_W2OWZFDR.planOptions,notes:"Makes .loop/state.js\
+on, journal.md and handoff.md at the root of the worktree; commit them. Only this program writes them. Without a milestone the first one is to write the plan (l\
+oop plan).",examples:['loop init "port the parser" --milestone "p1: read numbers" --acceptance "p1: test/numbers passes" --verify "npm test"','loop init "clean \
+up" --plan plan.json'],async run(context,input){const goal=input.words[0].trim();if(goal==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot begin a loop wit\
+h an empty goal: say what is to be true at its end");const place=(0,import_chunk_ZEAZNRZC.loopPlace)(context.cwd,context.root(input));const plan=await(0,import_chunk_W2OWZFDR.
+planOf)(context,input,[]);const milestones=plan.milestones.length===0?[import_chunk_W2OWZFDR.planMilestone]:plan.milestones;const planned=(0,import_chunk_W2OWZFDR.
+withPlan)((0,import_chunk_W2OWZFDR.freshState)(goal),{...plan,milestones});if((0,import_chunk_ZEAZNRZC.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_ZEAZNRZC.
+loopCommand)(place,"status"));const state=await(0,import_chunk_ZEAZNRZC.lockLoop)(place,()=>{if((0,import_chunk_ZEAZNRZC.checkLoopFolder)(place))throw taken(place.
+folder,(0,import_chunk_ZEAZNRZC.loopCommand)(place,"status"));const sealed=(0,import_chunk_ZEAZNRZC.sealState)(planned);(0,import_chunk_PGEWSQPR.createFolder)(place.
+folder);(0,import_chunk_PGEWSQPR.createFile)(place.journal,(0,import_chunk_T5VJJ44V.journalHead)(goal));(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_W2OWZFDR.
+makeHandoff)(sealed,{risks:[],keyFiles:[],next:[]}));(0,import_chunk_ZEAZNRZC.writeState)(place,sealed);(0,import_chunk_SHPPTEF7.trust)(place,sealed);return sealed});
+const out=[`${place.folder}: ${state.milestones.length} milestone${state.milestones.length===1?"":"s"}, ${state.verify.length} verify command${state.verify.length===
+1?"":"s"}`,`next: ${(0,import_chunk_ZEAZNRZC.loopCommand)(place,"start")}`,""].join("\n");return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("jso\
+n")?{json:{folder:place.folder,state}}:{}}}};function taken(folder,next){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot begin a loop: there is \
+one in ${folder}`,next)}
+
+},
+"./loop-plan-XFWL3767.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{plan:()=>plan});module.exports=stdin_exports;var import_chunk_W2OWZFDR=load("./chunk-W2OWZFDR.js");var import_chunk_SHPPTEF7=load(
+"./chunk-SHPPTEF7.js");var import_chunk_ZEAZNRZC=load("./chunk-ZEAZNRZC.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load(
 "./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin("node:path");var loopLimits={textChars:4e3,milestones:500,
-stateBytes:1024*1024,verifySeconds:{default:1800,min:1,max:7200},verifyBytes:1024*1024,conditionMs:3e4,remediationRounds:2,sameFailures:3,resumeEntries:3,resumeLines:200,
-pace:{least:60,most:1800,external:[60,270],minutes5:270,long:[1200,1800],tracked:1200,human:1800,none:1200},iterationsMax:{default:100,min:1,max:1e5}};var milestoneStatuses=[
-"pending","in_progress","done"];var stopReasons=["finished","stopped","declared","iterations_exhausted","repeated_failure","remediation_exhausted"];var verdicts=[
-"GO","NO-GO","STOP"];var line=most=>(0,import_chunk_HSYDMHR5.string)().check((0,import_chunk_HSYDMHR5._minLength)(1),(0,import_chunk_HSYDMHR5._maxLength)(most));
-var milestoneId=(0,import_chunk_HSYDMHR5.string)().check((0,import_chunk_HSYDMHR5._regex)(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/));var text=(0,import_chunk_HSYDMHR5.
-string)().check((0,import_chunk_HSYDMHR5._maxLength)(loopLimits.textChars));var milestoneForm=(0,import_chunk_HSYDMHR5.looseObject)({id:milestoneId,title:line(200),
-acceptance:(0,import_chunk_HSYDMHR5.union)([text,(0,import_chunk_HSYDMHR5.array)(text).check((0,import_chunk_HSYDMHR5._maxLength)(50))]),status:(0,import_chunk_HSYDMHR5.
-_enum)(milestoneStatuses),risk:(0,import_chunk_HSYDMHR5.optional)((0,import_chunk_HSYDMHR5._enum)(["standard","risky"]))});var verifyForm=(0,import_chunk_HSYDMHR5.
-looseObject)({name:line(100),cmd:line(loopLimits.textChars),timeout_s:(0,import_chunk_HSYDMHR5.int)().check((0,import_chunk_HSYDMHR5._gte)(1),(0,import_chunk_HSYDMHR5.
-_lte)(loopLimits.verifySeconds.max))});var count=(0,import_chunk_HSYDMHR5.int)().check((0,import_chunk_HSYDMHR5._gte)(0),(0,import_chunk_HSYDMHR5._lte)(1e6));var stateForm=(0,
-import_chunk_HSYDMHR5.looseObject)({schema:(0,import_chunk_HSYDMHR5.literal)(1),rev:count,goal:line(loopLimits.textChars),milestones:(0,import_chunk_HSYDMHR5.array)(
-milestoneForm).check((0,import_chunk_HSYDMHR5._maxLength)(loopLimits.milestones)),iteration:count,stop_conditions:(0,import_chunk_HSYDMHR5.array)(line(loopLimits.
-textChars)).check((0,import_chunk_HSYDMHR5._maxLength)(50)),budget:(0,import_chunk_HSYDMHR5.looseObject)({iterations_max:(0,import_chunk_HSYDMHR5.nullable)(count),
-notes:text}),updated:(0,import_chunk_HSYDMHR5.string)(),verify:(0,import_chunk_HSYDMHR5.array)(verifyForm).check((0,import_chunk_HSYDMHR5._maxLength)(50)),remediation_rounds:count,
-failure_fingerprints:(0,import_chunk_HSYDMHR5.array)(line(100)).check((0,import_chunk_HSYDMHR5._maxLength)(20)),current:(0,import_chunk_HSYDMHR5.nullable)((0,import_chunk_HSYDMHR5.
-looseObject)({milestone:milestoneId,owner:(0,import_chunk_HSYDMHR5.nullable)((0,import_chunk_HSYDMHR5.string)()),started:(0,import_chunk_HSYDMHR5.string)(),base:(0,
-import_chunk_HSYDMHR5.nullable)((0,import_chunk_HSYDMHR5.string)()),job:(0,import_chunk_HSYDMHR5.optional)((0,import_chunk_HSYDMHR5.string)())})),stopped:(0,import_chunk_HSYDMHR5.
-nullable)((0,import_chunk_HSYDMHR5.looseObject)({reason:(0,import_chunk_HSYDMHR5._enum)(stopReasons),detail:text,at:(0,import_chunk_HSYDMHR5.string)()})),boundary:(0,
-import_chunk_HSYDMHR5.nullable)((0,import_chunk_HSYDMHR5.string)().check((0,import_chunk_HSYDMHR5._regex)(/^[0-9a-f]{40,64}$/))),gate:(0,import_chunk_HSYDMHR5.nullable)(
-(0,import_chunk_HSYDMHR5.looseObject)({verdict:(0,import_chunk_HSYDMHR5._enum)(verdicts),iteration:count,at:(0,import_chunk_HSYDMHR5.string)(),job:(0,import_chunk_HSYDMHR5.
-nullable)((0,import_chunk_HSYDMHR5.string)())})),hash:(0,import_chunk_HSYDMHR5.string)()});function parseLoopState(value){const read=stateForm.safeParse(value);
-if(!read.success){const faults=read.error.issues.map(({path:path2,message})=>`${path2.map(String).join(".")||"the document"}: ${message}`);return{ok:false,faults:faults.
-slice(0,10)}}const state=read.data;const ids=state.milestones.map(({id})=>id);const twice=ids.find((id,at)=>ids.indexOf(id)!==at);if(twice!==void 0)return{ok:false,
-faults:[`milestones: two have the id ${twice}`]};return{ok:true,state}}function loopPlace(cwd,root){const found=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);const worktree=found??
-cwd;const folder=import_node_path.default.join(worktree,".loop");const own=(0,import_chunk_SBGDAVSA.rootPaths)(root.folder).loop;return{worktree,isGit:found!==void 0,
-folder,state:import_node_path.default.join(folder,"state.json"),journal:import_node_path.default.join(folder,"journal.md"),handoff:import_node_path.default.join(
-folder,"handoff.md"),root,lock:import_node_path.default.join(own,"lock"),trust:import_node_path.default.join(own,"trust.json"),begun:import_node_path.default.join(
-own,"checkpoint.json")}}function checkLoopFolder(place){const facts=(0,import_chunk_S7M4UBSY.factsOf)(place.folder);if(!facts)return false;const reason=facts.kind===
-"link"?"it is a symbolic link":facts.kind!=="folder"?"it is no folder":facts.uid!==process.getuid?.()?`it belongs to user ${facts.uid}`:void 0;if(reason!==void 0)
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the loop folder ${place.folder}: ${reason}`);for(const file of[place.state,place.journal,place.
-handoff]){const inner=(0,import_chunk_S7M4UBSY.factsOf)(file);if(inner&&inner.kind!=="file")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${file}\
-: it is no regular file`)}return true}function hashOfState({hash:_hash,...rest}){return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)(rest)).
-slice(0,16)}function isEdited(state){return state.hash!==hashOfState(state)}function readLoop(place){if(!checkLoopFolder(place))return{kind:"none"};const text2=(0,
-import_chunk_PGEWSQPR.readText)(place.state,loopLimits.stateBytes+1);if(text2===void 0)return{kind:"damaged",faults:[".loop has no state.json"]};if(text2.length>
-loopLimits.stateBytes)return{kind:"damaged",faults:["state.json is larger than 1 MiB"]};let value;try{value=JSON.parse(text2)}catch(error){return{kind:"damaged",
-faults:[`state.json is no JSON: ${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,160)}`]}}const read=parseLoopState(value);return read.ok?{kind:"ok",
-state:read.state,isEdited:isEdited(read.state)}:{kind:"damaged",faults:read.faults.map(fault=>`state.json, ${(0,import_chunk_LXK2ZILE.plainText)(fault)}`)}}function requireLoop(place){
-const read=readLoop(place);if(read.kind==="ok")return read.state;if(read.kind==="none")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a loo\
-p: there is no ${place.folder}`,loopCommand(place,"init",'"GOAL"'));throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the loop: ${read.faults.
-join("; ")}`,"bring it back with git (git checkout -- .loop), or mend that field")}function loopCommand(place,verb,...rest){const words=(0,import_chunk_GEPPUING.
-quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"loop",verb,...place.root.option]);return[words,...rest].join(" ")}var status={name:"loop status",summary:"\
-where the loop stands",form:"[options]",words:{min:0,max:0},options:import_chunk_7YG4K7DK.common,examples:["loop status"],async run(context,input){const state=requireLoop(
-loopPlace(context.cwd,context.root(input)));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${state.goal}
-`,json:{state}}}};
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var handoffBytes=1024*1024;function rewriteHandoff(place){return(0,import_chunk_ZEAZNRZC.
+lockLoop)(place,()=>(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_W2OWZFDR.makeHandoff)((0,import_chunk_ZEAZNRZC.requireLoop)(place),(0,import_chunk_W2OWZFDR.
+extraOf)(readHandoff(place)))))}function readHandoff(place){return(0,import_chunk_PGEWSQPR.readText)(place.handoff,handoffBytes)}var plan={name:"loop plan",summary:"\
+add, change or drop milestones; verify commands, stop conditions, budget",form:"[options]",words:{min:0,max:0},options:{...import_chunk_W2OWZFDR.planOptions,drop:{
+kind:"list",value:"ID",help:"take a pending milestone out"}},notes:"Done milestones and the current one stay as they are. A raised budget takes back a stop by b\
+udget. Commands given here are trusted; those that stand there are not by that.",examples:['loop plan --milestone "p2: read strings" --acceptance "p2: test/stri\
+ngs passes"',"loop plan --max-iterations 40"],async run(context,input){const place=(0,import_chunk_ZEAZNRZC.loopPlace)(context.cwd,context.root(input));const known=(0,
+import_chunk_ZEAZNRZC.requireLoop)(place);if(input.given().every(([option])=>["state-dir","json","verify-timeout"].includes(option)))throw(0,import_chunk_NVPF5LEY.
+usageError)("cannot change the plan: nothing was given",(0,import_chunk_ZEAZNRZC.loopCommand)(place,"plan","--help"));const given=await(0,import_chunk_W2OWZFDR.
+planOf)(context,input,known.milestones);const state=await(0,import_chunk_ZEAZNRZC.changeLoop)(place,old=>{const next=(0,import_chunk_W2OWZFDR.withPlan)(old,given);
+const onlyOurs=(given.verify!==null||old.verify.length===0)&&(given.stopConditions!==null||!old.stop_conditions.some(text=>text.startsWith("cmd:")));if((0,import_chunk_SHPPTEF7.
+isTrusted)(place,old)||onlyOurs)(0,import_chunk_SHPPTEF7.trust)(place,next);return next});await rewriteHandoff(place);const left=state.milestones.filter(({status})=>status!==
+"done").length;return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${state.milestones.length} milestones, ${left} left; ${state.verify.length} verify commands\
+, ${state.stop_conditions.length} stop conditions
+`,...input.has("json")?{json:{state}}:{}}}};
+
+},
+"./loop-status-KJ7OQSBZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_ZEAZNRZC=load("./chunk-ZEAZNRZC.js");var import_chunk_7YG4K7DK=load(
+"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load(
+"./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var status={name:"loop status",
+summary:"where the loop stands",form:"[options]",words:{min:0,max:0},options:import_chunk_7YG4K7DK.common,examples:["loop status"],async run(context,input){const state=(0,
+import_chunk_ZEAZNRZC.requireLoop)((0,import_chunk_ZEAZNRZC.loopPlace)(context.cwd,context.root(input)));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${state.
+goal}
+`,...input.has("json")?{json:{state}}:{}}}};
+
+},
+"./loop-stop-N4UPUBBK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{stop:()=>stop});module.exports=stdin_exports;var import_chunk_T5VJJ44V=load("./chunk-T5VJJ44V.js");var import_chunk_ZEAZNRZC=load(
+"./chunk-ZEAZNRZC.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
+"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load(
+"./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
+"./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var stop={name:"loop stop",summary:"end the loop: the next gate says STOP (4)",form:"[--reason TEXT | --clear] [options]",words:{min:0,max:0},
+options:{reason:{kind:"text",value:"TEXT",help:"why; it stands in the journal"},clear:{kind:"flag",help:"take a stop back, also one by a limit: the loop goes on"},
+...import_chunk_7YG4K7DK.common},examples:['loop stop --reason "the user wants another design"',"loop stop --clear"],async run(context,input){if(input.has("clea\
+r")&&input.has("reason"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --reason and --clear together");const place=(0,import_chunk_ZEAZNRZC.loopPlace)(
+context.cwd,context.root(input));const reason=(0,import_chunk_LXK2ZILE.plainText)(input.text("reason")??"asked for").trim().slice(0,500)||"asked for";const isClear=input.
+has("clear");const state=await(0,import_chunk_ZEAZNRZC.changeLoop)(place,old=>{if(isClear)return{...old,stopped:null,remediation_rounds:0,failure_fingerprints:[]};
+const at=(0,import_chunk_CL3BCQKO.isoNow)();const told=[`STOP: stopped (${reason})`];(0,import_chunk_T5VJJ44V.appendEntry)(place.journal,(0,import_chunk_T5VJJ44V.
+entryText)(old.iteration,at,{did:told,verified:[],deficiencies:[],next:[]},"stop"));return{...old,stopped:{reason:"stopped",detail:reason,at}}});const out=isClear?
+`the loop goes on: ${(0,import_chunk_ZEAZNRZC.loopCommand)(place,"next")}
+`:`stopped: ${reason}
+go on again with: ${(0,import_chunk_ZEAZNRZC.loopCommand)(place,"stop","--clear")}
+`;return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("json")?{json:{stopped:state.stopped}}:{}}}};
+
+},
+"./loop-trust-RWFA3OI4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{trust:()=>trust2});module.exports=stdin_exports;var import_chunk_SHPPTEF7=load("./chunk-SHPPTEF7.js");var import_chunk_ZEAZNRZC=load(
+"./chunk-ZEAZNRZC.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
+"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load(
+"./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
+"./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var trust2={name:"loop trust",summary:"show the loop's commands; --yes lets them run here",form:"[--yes] [options]",words:{min:0,max:0},options:{
+yes:{kind:"flag",help:"trust exactly these commands, and take over an edit by hand"},...import_chunk_7YG4K7DK.common},notes:"They are run with sh in this worktr\
+ee, as you. Trust is for exactly these commands in this worktree; another command asks again.",examples:["loop trust","loop trust --yes"],async run(context,input){
+const place=(0,import_chunk_ZEAZNRZC.loopPlace)(context.cwd,context.root(input));const before=(0,import_chunk_ZEAZNRZC.requireLoop)(place);const[wasEdited,wasTrusted]=[
+(0,import_chunk_ZEAZNRZC.isEdited)(before),(0,import_chunk_SHPPTEF7.isTrusted)(place,before)];const isAsked=input.has("yes");if(isAsked)await(0,import_chunk_ZEAZNRZC.
+lockLoop)(place,()=>{const state=(0,import_chunk_ZEAZNRZC.requireLoop)(place);if((0,import_chunk_SHPPTEF7.commandsOf)(state).join("\0")!==(0,import_chunk_SHPPTEF7.
+commandsOf)(before).join("\0"))throw new import_chunk_NVPF5LEY.FaultError("busy","cannot trust the commands: they changed in this moment",(0,import_chunk_ZEAZNRZC.
+loopCommand)(place,"trust"));if((0,import_chunk_ZEAZNRZC.isEdited)(state))(0,import_chunk_ZEAZNRZC.writeState)(place,(0,import_chunk_ZEAZNRZC.sealState)(state));
+(0,import_chunk_SHPPTEF7.trust)(place,(0,import_chunk_ZEAZNRZC.requireLoop)(place))});const commands=(0,import_chunk_SHPPTEF7.commandsOf)(before);const holds=isAsked||
+wasTrusted&&!wasEdited;const lines=[...commands.map(text=>`  ${(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll("\n","\\n")}`),commands.length===0?"the loop\
+ has no commands":`${commands.length} command${commands.length===1?"":"s"}: ${isAsked||wasTrusted?"trusted":"NOT trusted"}`,...wasEdited?[`state.json was edited\
+ by hand: ${isAsked?"taken over":"not taken over"}`]:[],...holds?[]:[`trust them with: ${(0,import_chunk_ZEAZNRZC.loopCommand)(place,"trust","--yes")}`]];const json={
+commands,trusted:isAsked||wasTrusted,edited:wasEdited&&!isAsked};return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,
+out:`${lines.join("\n")}
+`,...input.has("json")?{json}:{}}}};
 
 },
 "./may-act-MFBIJGQ2.js": function (module, exports) {
@@ -6714,16 +6957,16 @@ mayAct});module.exports=stdin_exports;var import_chunk_WHG4GRBU=load("./chunk-WH
 "./chunk-JSBRDJBE.js");
 
 },
-"./no-jobs-J2ZQMJTO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{noJobs:()=>noJobs});module.exports=stdin_exports;var import_chunk_JJQWSABP=load("./chunk-JJQWSABP.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./no-jobs-MYOCDVA3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{noJobs:()=>noJobs});module.exports=stdin_exports;var import_chunk_A764URPI=load("./chunk-A764URPI.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function noJobs(root,choice){
-const{owner,kinds}=choice;const whose=[...owner===null?[]:["--owner",owner],...kinds===null?[]:["--kind",kinds.join(",")]];const ended=(0,import_chunk_JJQWSABP.
+const{owner,kinds}=choice;const whose=[...owner===null?[]:["--owner",owner],...kinds===null?[]:["--kind",kinds.join(",")]];const ended=(0,import_chunk_A764URPI.
 countEnded)(root.folder,choice);if(ended>0)return`no live jobs in ${root.folder} (${ended} finished: ${(0,import_chunk_GEPPUING.quoteWords)(["status",...whose,...root.
 option])})`;const which=[...owner===null?[]:[`of owner ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner).replace(/\s+/g," "),60)}`],
 ...kinds===null?[]:[`of kind ${kinds.join(", ")}`]];return["no jobs",...which,`in ${root.folder}`].join(" ")}
@@ -6832,11 +7075,11 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observation-FSTPHMWG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_7E4IPNGM.observation});module.exports=stdin_exports;var import_chunk_7E4IPNGM=load("./\
-chunk-7E4IPNGM.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load("\
-./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_YL5I5TV6=load(
-"./chunk-YL5I5TV6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
+"./observation-TDMSJ7JZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_5OIRZMTB.observation});module.exports=stdin_exports;var import_chunk_5OIRZMTB=load("./\
+chunk-5OIRZMTB.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load("\
+./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_YL5I5TV6=load(
+"./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
 "./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load(
@@ -6893,39 +7136,39 @@ const timer=setInterval(()=>{if(standing(input)==="dead")wake()},lookMs);return(
 isIdentity)(identity)?(0,import_chunk_33P23ATF.livenessOf)(identity):"dead"}
 
 },
-"./pr-IO23PWWM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pr:()=>pr});module.exports=stdin_exports;var import_chunk_VQ2KVUEH=load("./chunk-VQ2KVUEH.js");var import_chunk_GWZLT5IJ=load(
-"./chunk-GWZLT5IJ.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
+"./pr-VURLDASD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pr:()=>pr});module.exports=stdin_exports;var import_chunk_7AYGC2TY=load("./chunk-7AYGC2TY.js");var import_chunk_6GCB2QIN=load(
+"./chunk-6GCB2QIN.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var pr={id:"pr",summary:"a pu\
-ll request on GitHub: merged, closed, ready to merge (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_GWZLT5IJ.targetOptions,mergeable:{kind:"\
+ll request on GitHub: merged, closed, ready to merge (through gh)",form:"[PR]",words:{min:0,max:1},options:{...import_chunk_6GCB2QIN.targetOptions,mergeable:{kind:"\
 flag",help:"met as soon as it can be merged and its checks are green"},"no-checks-grace":{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.noChecksGrace,
 help:"how long a head may stay without checks before that is said (default 5m)"},"allow-none":{kind:"flag",help:"with --mergeable: no checks, or only skipped on\
 es, are enough after the grace"}},examples:["watch pr --pr 7 --for 2d","watch pr --pr 7 --for 2d --repeat","watch pr --pr 7 --for 2h --mergeable"],isRemote:true,
-read(given){const target=(0,import_chunk_GWZLT5IJ.readPull)(given,"pr");const input={...target,mergeable:given.has("mergeable"),grace_ms:given.duration("no-chec\
+read(given){const target=(0,import_chunk_6GCB2QIN.readPull)(given,"pr");const input={...target,mergeable:given.has("mergeable"),grace_ms:given.duration("no-chec\
 ks-grace")??import_chunk_EBOOCFUF.limits.noChecksGrace.default,allow_none:given.has("allow-none")};const until=input.mergeable?"ready to merge":"merged";return{
-input:{...input},words:`${target.repo??""}#${target.pr} ${until}`}},async look(input,tools,cursor){const wanted=input;const pull=await(0,import_chunk_GWZLT5IJ.findPull)(
-wanted,tools,cursor);if((0,import_chunk_GWZLT5IJ.isFailure)(pull))return pull;const runs=await(0,import_chunk_VQ2KVUEH.findRuns)(pull.repo,pull.head,tools,(0,import_chunk_GWZLT5IJ.
-wantsFresh)(cursor));if((0,import_chunk_GWZLT5IJ.isFailure)(runs))return runs;return judge(wanted,pull,(0,import_chunk_VQ2KVUEH.judgeRollup)(pull.checks,runs.runs),
-tools,cursor)}};function judge(wanted,pull,rollup,tools,cursor){const{head,state}=pull;const grace=(0,import_chunk_GWZLT5IJ.graceOf)(wanted.grace_ms,head,tools,
-cursor);const checks=(0,import_chunk_GWZLT5IJ.checksWord)(rollup,grace);const isGreen=checks==="passed"||wanted.allow_none&&(0,import_chunk_GWZLT5IJ.isNoneForGood)(
-checks,grace);const merge=steadyMerge(pull,cursor);const isReady=wanted.mergeable&&isGreen&&merge==="mergeable";const{fresh,seen}=(0,import_chunk_GWZLT5IJ.compareActivity)(
-pull.activity,(0,import_chunk_GWZLT5IJ.readSeen)(cursor),()=>true);const obstacle=merge==="mergeable"?isGreen?"mergeable":checks:merge;const moved=(0,import_chunk_GWZLT5IJ.
-movedFrom)(cursor,head);const parts=[`#${pull.number} ${state}`,...state==="open"?[merge]:[],...pull.decision===null?[]:[pull.decision.replaceAll("_"," ")],(0,import_chunk_GWZLT5IJ.
-checksWords)(rollup,grace),...fresh.length>0?[(0,import_chunk_GWZLT5IJ.wordsOfActivity)(fresh)]:[],...moved===null?[]:[`head moved from ${(0,import_chunk_GWZLT5IJ.
+input:{...input},words:`${target.repo??""}#${target.pr} ${until}`}},async look(input,tools,cursor){const wanted=input;const pull=await(0,import_chunk_6GCB2QIN.findPull)(
+wanted,tools,cursor);if((0,import_chunk_6GCB2QIN.isFailure)(pull))return pull;const runs=await(0,import_chunk_7AYGC2TY.findRuns)(pull.repo,pull.head,tools,(0,import_chunk_6GCB2QIN.
+wantsFresh)(cursor));if((0,import_chunk_6GCB2QIN.isFailure)(runs))return runs;return judge(wanted,pull,(0,import_chunk_7AYGC2TY.judgeRollup)(pull.checks,runs.runs),
+tools,cursor)}};function judge(wanted,pull,rollup,tools,cursor){const{head,state}=pull;const grace=(0,import_chunk_6GCB2QIN.graceOf)(wanted.grace_ms,head,tools,
+cursor);const checks=(0,import_chunk_6GCB2QIN.checksWord)(rollup,grace);const isGreen=checks==="passed"||wanted.allow_none&&(0,import_chunk_6GCB2QIN.isNoneForGood)(
+checks,grace);const merge=steadyMerge(pull,cursor);const isReady=wanted.mergeable&&isGreen&&merge==="mergeable";const{fresh,seen}=(0,import_chunk_6GCB2QIN.compareActivity)(
+pull.activity,(0,import_chunk_6GCB2QIN.readSeen)(cursor),()=>true);const obstacle=merge==="mergeable"?isGreen?"mergeable":checks:merge;const moved=(0,import_chunk_6GCB2QIN.
+movedFrom)(cursor,head);const parts=[`#${pull.number} ${state}`,...state==="open"?[merge]:[],...pull.decision===null?[]:[pull.decision.replaceAll("_"," ")],(0,import_chunk_6GCB2QIN.
+checksWords)(rollup,grace),...fresh.length>0?[(0,import_chunk_6GCB2QIN.wordsOfActivity)(fresh)]:[],...moved===null?[]:[`head moved from ${(0,import_chunk_6GCB2QIN.
 shortSha)(moved)}`]];return{kind:"look",verdict:state==="merged"||state==="open"&&isReady?"met":state==="closed"?"failed":"pending",word:state!=="open"?state:wanted.
-mergeable?obstacle:"open",evidence:(0,import_chunk_GWZLT5IJ.line)(`${pull.repo}${parts.join(", ")}`),key:[state,head,merge,pull.decision,checks,rollup.signature||
+mergeable?obstacle:"open",evidence:(0,import_chunk_6GCB2QIN.line)(`${pull.repo}${parts.join(", ")}`),key:[state,head,merge,pull.decision,checks,rollup.signature||
 "-",seen.report].join(":"),facts:{repo:pull.repo,pr:pull.number,url:pull.url,title:pull.title,pr_state:state,head,...moved===null?{}:{head_before:moved},merge:pull.
-merge,review:pull.decision,...(0,import_chunk_GWZLT5IJ.checksFacts)(rollup),...fresh.length>0?(0,import_chunk_GWZLT5IJ.factsOfActivity)(fresh):{}},cursor:{repo:pull.
-repo,...(0,import_chunk_GWZLT5IJ.graceCursor)(rollup,grace,checks),merge,seen},...checks==="settling"?{againMs:import_chunk_EBOOCFUF.ghSettleAgainMs}:{},isSettled:state!==
+merge,review:pull.decision,...(0,import_chunk_6GCB2QIN.checksFacts)(rollup),...fresh.length>0?(0,import_chunk_6GCB2QIN.factsOfActivity)(fresh):{}},cursor:{repo:pull.
+repo,...(0,import_chunk_6GCB2QIN.graceCursor)(rollup,grace,checks),merge,seen},...checks==="settling"?{againMs:import_chunk_EBOOCFUF.ghSettleAgainMs}:{},isSettled:state!==
 "open",needsAttention:state==="open"&&wanted.mergeable&&needsSomebody(merge,checks,isGreen)}}function needsSomebody(merge,checks,isGreen){return merge==="confli\
 cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerge({merge,head},cursor){const before=cursor?.head===head?cursor.merge:void 0;const isKnown=before===
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./queue-care-32DTROJH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_TN577QPW=load("./chunk-TN577QPW.js");
-var import_chunk_HHSRKVAM=load("./chunk-HHSRKVAM.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");
+"./queue-care-MLFROXVZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_OWRKQ4JK=load("./chunk-OWRKQ4JK.js");
+var import_chunk_HHSRKVAM=load("./chunk-HHSRKVAM.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");
 var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
 var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");
 var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
@@ -6933,19 +7176,19 @@ var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=
 var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");
 var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
 var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
-async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){if((0,import_chunk_TN577QPW.workerOf)((0,import_chunk_SBGDAVSA.
+async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){if((0,import_chunk_OWRKQ4JK.workerOf)((0,import_chunk_SBGDAVSA.
 jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)return isChanged;for(const{id,condition}of atWork){if(condition===
-"unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_WQJBORA7.isSettleable)(condition))continue;const now=await unlessGone(()=>(0,import_chunk_WQJBORA7.
-refresh)(root,id));if(now&&(0,import_chunk_WQJBORA7.isSettleable)((0,import_chunk_OC3P7SNQ.conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}
+"unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_AKW5C6Q2.isSettleable)(condition))continue;const now=await unlessGone(()=>(0,import_chunk_AKW5C6Q2.
+refresh)(root,id));if(now&&(0,import_chunk_AKW5C6Q2.isSettleable)((0,import_chunk_OC3P7SNQ.conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}
 async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_HHSRKVAM.attachWorker)((0,import_chunk_OC3P7SNQ.inspect)(root,id),view=>(0,
 import_chunk_OC3P7SNQ.conditionOf)(view)==="unclaimed");return(0,import_chunk_OC3P7SNQ.inspect)(root,id)});return!now||(0,import_chunk_OC3P7SNQ.conditionOf)(now)!==
 "unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")
 return void 0;throw error}}
 
 },
-"./queue-note-IP6ZWRUZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_TN577QPW=load(
-"./chunk-TN577QPW.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./queue-note-L6POJVLI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_OWRKQ4JK=load(
+"./chunk-OWRKQ4JK.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -6953,35 +7196,24 @@ return void 0;throw error}}
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function queueNoteOf(root,spec){
 if(spec.kind==="timer")return{facts:{},line:"queue:   none: a timer is armed at once, --max-live does not count for it"};if(!(0,import_chunk_5AMCSYZA.hasQueue)(
-spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_TN577QPW.lookAtQueue)(root,spec,(0,import_chunk_TN577QPW.makeQueueMemory)());const max_live=spec.
+spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_OWRKQ4JK.lookAtQueue)(root,spec,(0,import_chunk_OWRKQ4JK.makeQueueMemory)());const max_live=spec.
 max_live??0;if(mayGo||(0,import_chunk_5AMCSYZA.readTurn)((0,import_chunk_SBGDAVSA.jobPaths)(root,spec.id),spec.id))return{facts:{queue:null},line:`queue:   its \
 turn is now (at most ${max_live} at a time)`};if(place+atWork.length<=max_live)return{facts:{queue:null},line:`queue:   a place is free (at most ${max_live} at \
 a time)`};const before=ahead.at(-1);const behind=before?[before]:atWork.slice(0,import_chunk_EBOOCFUF.queueNamed).map(({id})=>id);const seen={place,live:atWork.
 length,max_live,behind};return{facts:{queue:seen},line:`queued:  ${(0,import_chunk_T4JNAPAO.queueWords)(seen)}`}}
 
 },
-"./reconcile-UVY2W4L2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_WQJBORA7.isSettleable,isUnasked:()=>import_chunk_WQJBORA7.isUnasked,refresh:()=>import_chunk_WQJBORA7.
-refresh,refreshAttached:()=>import_chunk_WQJBORA7.refreshAttached,refreshUnasked:()=>import_chunk_WQJBORA7.refreshUnasked});module.exports=stdin_exports;var import_chunk_WQJBORA7=load(
-"./chunk-WQJBORA7.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
-"./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
-
-},
-"./reconcile-VOQ7COG6.js": function (module, exports) {
+"./reconcile-COT3AUX6.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_P7ADOKJW=load(
-"./chunk-P7ADOKJW.js");var import_chunk_A3TLNWES=load("./chunk-A3TLNWES.js");var import_chunk_HJFRVKTO=load("./chunk-HJFRVKTO.js");var import_chunk_LX42BIQ4=load(
-"./chunk-LX42BIQ4.js");var import_chunk_JJQWSABP=load("./chunk-JJQWSABP.js");var import_chunk_53XFQYW6=load("./chunk-53XFQYW6.js");var import_chunk_3WD6W7R2=load(
-"./chunk-3WD6W7R2.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_HBN3OCYT=load(
-"./chunk-HBN3OCYT.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load(
-"./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load(
-"./chunk-YL5I5TV6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_YV4RF5OF=load(
+"./chunk-P7ADOKJW.js");var import_chunk_YPZ4LB6A=load("./chunk-YPZ4LB6A.js");var import_chunk_U3CJ7NJG=load("./chunk-U3CJ7NJG.js");var import_chunk_LX42BIQ4=load(
+"./chunk-LX42BIQ4.js");var import_chunk_A764URPI=load("./chunk-A764URPI.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load(
+"./chunk-5HW7JGJN.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_4SDYYJKW=load(
+"./chunk-4SDYYJKW.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load(
+"./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load(
+"./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_YV4RF5OF=load(
 "./chunk-YV4RF5OF.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load(
 "./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7038,17 +7270,17 @@ const word=spec.kind==="ok"?whose(spec.value):"other";if(word==="other")continue
 found.asking.push(id)}return found}var unread=["done","failed","timed_out","crashed"];function isUnread({state}){return unread.includes(state)}async function lookAround(root,owner,given){
 const now=(0,import_chunk_CL3BCQKO.nowMs)();const looks=await readLooks(root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const whose=(0,
 import_chunk_LX42BIQ4.whoseJobs)(root.folder,owner);const{ids,older}=findJobs(root.folder,whose,start.since);const fired=[];const changes=[];const open=[];const questions=[];
-for(const id of ids){for(const view of await(0,import_chunk_JJQWSABP.tryView)(root.folder,id)){const word=view.spec===null?"own":whose(view.spec);if(word==="oth\
+for(const id of ids){for(const view of await(0,import_chunk_A764URPI.tryView)(root.folder,id)){const word=view.spec===null?"own":whose(view.spec);if(word==="oth\
 er")continue;const startedBy=starterOf(view,owner);const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());fired.push(...told2.fired.
-map(one=>({...one,view,late:(0,import_chunk_A3TLNWES.lateOf)(one,view),startedBy})));changes.push(...told2.changes);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||
-view.damage!==null)open.push((0,import_chunk_A3TLNWES.outstanding)(view,{...told2,startedBy,isBelow:word==="below"},root.option));if(!(0,import_chunk_OC3P7SNQ.isEnded)(
+map(one=>({...one,view,late:(0,import_chunk_YPZ4LB6A.lateOf)(one,view),startedBy})));changes.push(...told2.changes);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||
+view.damage!==null)open.push((0,import_chunk_YPZ4LB6A.outstanding)(view,{...told2,startedBy,isBelow:word==="below"},root.option));if(!(0,import_chunk_OC3P7SNQ.isEnded)(
 view.state))questions.push(...await questionsOf(view,root.option))}}const standing=standingEnds(root.folder,whose);for(const id of standing.asking)for(const view of await(0,
-import_chunk_JJQWSABP.tryView)(root.folder,id))questions.push(...await questionsOf(view,root.option));fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];
+import_chunk_A764URPI.tryView)(root.folder,id))questions.push(...await questionsOf(view,root.option));fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];
 const newest=Math.max(start.since,...told.map(one=>Math.floor(one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(newest,now-import_chunk_EBOOCFUF.
 wakeLagMs));const keys=[...start.told,...told.filter(one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.folder,owner,{seq:nextSeq,told:[
 ...new Set(keys)]});const shown=new Set(fired.map(one=>one.id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(last,open,fired),setBackMs:start.
 setBackMs,isBeyond:start.isBeyond,fired,changes:changes.sort((a,b)=>a.atMs-b.atMs),lost:fired.flatMap(({id,wake,view})=>wake==="terminal"?lossOf(id,view):[]),outstanding:open.
-sort(byUrgency),wait:(0,import_chunk_A3TLNWES.waitForThem)(open,owner,root.option),questions,uncollected:standing.unread.filter(id=>!shown.has(id)),older,nextSeq,
+sort(byUrgency),wait:(0,import_chunk_YPZ4LB6A.waitForThem)(open,owner,root.option),questions,uncollected:standing.unread.filter(id=>!shown.has(id)),older,nextSeq,
 isKept,isThere:(0,import_chunk_S7M4UBSY.exists)(root.folder)}}function restartOf(last,open,fired){if(last!==null&&last.boot_id!==(0,import_chunk_33P23ATF.bootId)())
 return"since_look";const isLost=fired.some(({view})=>view.state.error?.code==="host_restarted");return isLost||open.some(({view})=>view.isOtherBoot)?"since_laun\
 ch":null}function startOf(looks,given,now){const seq=given??looks.at(-1)?.seq??0;const look=looks.findLast(one=>one.seq===seq);const back=look?setBackMs(look):0;
@@ -7063,8 +7295,8 @@ return above!==null&&above!==owner&&above!==id&&(0,import_chunk_V5ZZ3YHA.isId)(a
 "attention"&&one.late===null);return calm(a)-calm(b)||b.ageMs-a.ageMs}var losses=["host_restarted","worker_lost"];function lossOf(id,{state}){const code=state.error?.
 code;return code!==void 0&&losses.includes(code)?[{id,code}]:[]}function firedWords(fired){if(fired.wake!=="terminal")return`${fired.wake}${fired.count>1?` (${countWords(
 fired)})`:""}: ${eventsWords(fired)}`;const{state,spec}=fired.view;const word=spec?.timer&&state.state==="done"?"due":state.state;const facts=[word,state.exit_code===
-null||state.exit_code===0?null:`exit ${state.exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)}`,
-state.warnings.length===0?null:counted(state.warnings.length,"warning")];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_53XFQYW6.whatOf)(
+null||state.exit_code===0?null:`exit ${state.exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)}`,
+state.warnings.length===0?null:counted(state.warnings.length,"warning")];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_POHBIKUS.whatOf)(
 fired.view),120)}`}function countWords({wake,count,events}){if(wake!=="handback")return`${count} of them, the newest`;return count>events.length?`${count} files\
 , the newest`:`${count} files`}function eventsWords({events,wake}){if(wake==="handback")return events.map(event=>eventWords(event)).join(", ");return events.length===
 0?"":eventWords(events.at(-1))}function eventWords(event){const{name,reason,message,evidence,word}=event;const said=event.type==="handback"?[name]:[reason,message,
@@ -7073,11 +7305,11 @@ if(wake==="handback")return late?.kind==="duplicate"?null:readFiles(fired);if(la
 observe(id,root.option);const isReminder=view.spec?.timer&&view.state.state==="done"&&view.state.error===null;return isReminder?null:import_chunk_CZB4Q33L.nextCommands.
 result(id,root.option)}function readFiles({events,view}){const dir=view.spec?.handback?.dir;const names=events.map(({name})=>name).filter(name=>typeof name==="s\
 tring"&&(0,import_chunk_4MBICC2C.isHandback)(name));if(typeof dir!=="string"||names.length===0)return null;return(0,import_chunk_GEPPUING.quoteWords)(["cat",...new Set(
-names.map(name=>`${dir}/${name}`))])}function subjectWords({view}){return line((0,import_chunk_53XFQYW6.whatOf)(view),120)}function standingWords(one){const{view,
+names.map(name=>`${dir}/${name}`))])}function subjectWords({view}){return line((0,import_chunk_POHBIKUS.whatOf)(view),120)}function standingWords(one){const{view,
 health,worker,lastEventMs,queue,leftMs}=one;const timer=view.spec?.timer;const facts=[one.condition==="damaged"?"damaged":view.state.state,queue===null?null:queueWords(
-queue),timer?`due ${(0,import_chunk_AT6XLLV6.dueWords)(timer).split(", ").at(-1)}`:queue||health.health==="unknown"?null:health.health,`${(0,import_chunk_UNGYPAP3.
-formatAge)(one.ageMs)} old`,leftMs===null||timer?null:`${(0,import_chunk_UNGYPAP3.formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,
-lastEventMs===null?null:`last event ${(0,import_chunk_UNGYPAP3.formatAge)(lastEventMs)} ago`,heldWords(one),one.startedBy===null?null:`started by ${one.startedBy}`];
+queue),timer?`due ${(0,import_chunk_5KEVMXCX.dueWords)(timer).split(", ").at(-1)}`:queue||health.health==="unknown"?null:health.health,`${(0,import_chunk_SBRRC2LY.
+formatAge)(one.ageMs)} old`,leftMs===null||timer?null:`${(0,import_chunk_SBRRC2LY.formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,
+lastEventMs===null?null:`last event ${(0,import_chunk_SBRRC2LY.formatAge)(lastEventMs)} ago`,heldWords(one),one.startedBy===null?null:`started by ${one.startedBy}`];
 return facts.filter(fact=>fact!==null).join(", ")}function heldWords({isAwaited,isBelow}){if(isAwaited)return"a wait holds it";return isBelow?"its starter is th\
 ere for it":"nobody waits"}function queueWords({place,behind}){const first=behind[0]===void 0?"":` behind ${behind[0]}`;return`place ${place??"unknown"}${first}${behind.
 length>1?` and ${behind.length-1} more`:""}`}function questionWords({file,isMissing,answer,trouble}){if(trouble!==null)return`its questions cannot be seen: hand\
@@ -7110,7 +7342,7 @@ isBelow,late:one.late,concerns:concernWords(one),next:one.next}}function questio
 length,import_chunk_EBOOCFUF.wakePage.named);for(;count>1;count-=1)if((0,import_chunk_PRXIW46S.rowsOf)(linesOf(questions,count),import_chunk_EBOOCFUF.wakePage.columns)<=
 rows)break;return linesOf(questions,count)}function linesOf(questions,count){const shown=questions.slice(0,count);const lines=[`questions open (${questions.length}\
 ):`];for(const[at,one]of shown.entries()){const{view,next}=one;if(shown[at-1]?.view!==view)lines.push((0,import_chunk_BOPSRWHI.cutToWidth)(`  ${view.id}  ${view.
-state.state}: ${line((0,import_chunk_53XFQYW6.whatOf)(view),120)}`,import_chunk_EBOOCFUF.wakePage.columns));lines.push(...(0,import_chunk_PRXIW46S.wrap)(questionWords(
+state.state}: ${line((0,import_chunk_POHBIKUS.whatOf)(view),120)}`,import_chunk_EBOOCFUF.wakePage.columns));lines.push(...(0,import_chunk_PRXIW46S.wrap)(questionWords(
 one),import_chunk_EBOOCFUF.wakePage.columns-4).map(part=>`    ${part}`));if(next!==null&&shown[at+1]?.view!==view)lines.push(`    ${next}`)}const more=questions.
 length-shown.length;return more>0?[...lines,`  and ${more} more; reconcile --json names them`]:lines}function wakePage2(seen,root){const others=seen.outstanding.
 length===0?(0,import_chunk_P7ADOKJW.othersLive)(root.folder,seen.owner):null;const told=others===null?[]:(0,import_chunk_PRXIW46S.wrap)(others,import_chunk_EBOOCFUF.
@@ -7123,18 +7355,18 @@ Math.floor(room/2));const shownOpen=fit(open,room-firedRows);const shownFired=fi
 length===0?"fired since: nothing":`fired since, the newest last (${seen.fired.length}):`,...shownFired.flat(),open.length===0?"outstanding: nothing":`outstandin\
 g (${open.length}):`,...shownOpen.flat(),...footOf(seen,root,{fired:fired.length-shownFired.length,open:open.length-shownOpen.length,named})];return`${lines.join(
 "\n")}
-`}var headings=2;var kept2=6;function clockLines(seen,root){const{nowMs:nowMs2,last,owner}=seen;const ago=last===null?"the first look":`last look ${(0,import_chunk_UNGYPAP3.
+`}var headings=2;var kept2=6;function clockLines(seen,root){const{nowMs:nowMs2,last,owner}=seen;const ago=last===null?"the first look":`last look ${(0,import_chunk_SBRRC2LY.
 formatAge)(nowMs2-last.at_ms)} ago`;const where=seen.isThere?`what is true stands in ${root.folder}`:`nothing was ever started here: there is no ${root.folder}`;
 return[...(0,import_chunk_PRXIW46S.wrap)(`now ${(0,import_chunk_CL3BCQKO.isoOf)(nowMs2).slice(0,19)}Z, local ${(0,import_chunk_CL3BCQKO.localOf)(nowMs2)}; ${ago}`,
 import_chunk_EBOOCFUF.wakePage.columns),...(0,import_chunk_PRXIW46S.wrap)(`${owner===null?"jobs of everybody":`owner ${line(owner,60)}`}; ${where}`,import_chunk_EBOOCFUF.
 wakePage.columns)]}function restartLines({restarted,changes,lost,setBackMs:setBackMs2,isBeyond}){const lines=[restarted==="since_look"?"! the machine was restar\
 ted since the last look":null,restarted==="since_launch"?"! the machine was restarted since one of these jobs was started":null,setBackMs2>0?`! the clock was se\
-t back by ${(0,import_chunk_UNGYPAP3.formatDuration)(setBackMs2)}; some of this may have been told before`:null,isBeyond?"! the number to start from lies in the\
+t back by ${(0,import_chunk_SBRRC2LY.formatDuration)(setBackMs2)}; some of this may have been told before`:null,isBeyond?"! the number to start from lies in the\
  future (was the clock set back?): all is told":null,...listed(changes,({id,type,count})=>{const what=type==="worker_replaced"?"its worker was lost and replaced":
 "its worker failed by itself";return`! ${id}: ${what}${count>1?` (${count} times)`:""}`}),...listed(lost,({id,code})=>`! ${id}: crashed, ${code}`)];return lines.
 filter(one=>one!==null).flatMap(one=>(0,import_chunk_PRXIW46S.wrap)(one,import_chunk_EBOOCFUF.wakePage.columns))}function listed(list,words){const shown=list.slice(
 -restartsShown).map(words);return list.length>restartsShown?[...shown,`! and ${list.length-restartsShown} more like these`]:shown}var restartsShown=3;function firedLines(one,nowMs2,root){
-const next=nextOfFired(one,root);return[cut(`  ${`${(0,import_chunk_UNGYPAP3.formatAge)(nowMs2-one.atMs)} ago`.padEnd(8)} ${one.id}  ${firedWords(one)}`),...one.
+const next=nextOfFired(one,root);return[cut(`  ${`${(0,import_chunk_SBRRC2LY.formatAge)(nowMs2-one.atMs)} ago`.padEnd(8)} ${one.id}  ${firedWords(one)}`),...one.
 late===null?[]:below(`${one.late.kind==="replaced"?"late":one.late.kind}: ${one.late.words}`),...one.startedBy===null?[]:below(`started by ${one.startedBy}`),...next===
 null?[]:[`    ${next}`]]}function namedAtMost({uncollected},root,rowsLeft){const commands=uncollected.slice(0,import_chunk_EBOOCFUF.wakePage.named).map(id=>[`  \
   ${import_chunk_CZB4Q33L.nextCommands.result(id,root.option)}`]);return fit(commands,Math.max(rowsLeft,commands[0]?rowsOf2(commands[0]):0)).length}function footOf(seen,root,{
@@ -7158,13 +7390,24 @@ root,owner,input.count("since")??null);if(input.has("json"))return{code:import_c
 exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-VWO3EMI5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_YMPCVOOZ.commandNames,loadCommand:()=>import_chunk_YMPCVOOZ.loadCommand});module.exports=
-stdin_exports;var import_chunk_YMPCVOOZ=load("./chunk-YMPCVOOZ.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./reconcile-HFHGFSGU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_AKW5C6Q2.isSettleable,isUnasked:()=>import_chunk_AKW5C6Q2.isUnasked,refresh:()=>import_chunk_AKW5C6Q2.
+refresh,refreshAttached:()=>import_chunk_AKW5C6Q2.refreshAttached,refreshUnasked:()=>import_chunk_AKW5C6Q2.refreshUnasked});module.exports=stdin_exports;var import_chunk_AKW5C6Q2=load(
+"./chunk-AKW5C6Q2.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
+"./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./rerun-WZET6OWR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{rerunTests:()=>rerunTests});module.exports=stdin_exports;var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_NBJZFTDI=load(
+"./registry-34EFAKRD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_ISFFQJMM.commandNames,loadCommand:()=>import_chunk_ISFFQJMM.loadCommand});module.exports=
+stdin_exports;var import_chunk_ISFFQJMM=load("./chunk-ISFFQJMM.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./rerun-FHCYGEZT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{rerunTests:()=>rerunTests});module.exports=stdin_exports;var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_NBJZFTDI=load(
 "./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
@@ -7180,49 +7423,49 @@ import_chunk_LXK2ZILE.plainText)(answer.stderr.toString("utf8")),import_chunk_EB
 const where=word.includes("/")?`there is no executable file of that name (looked from ${cwd}, the folder of the job)`:`it is not on PATH (${import_chunk_IYTRN2OE.
 variables.searchPath()||"empty"})`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run ${JSON.stringify(word)} for --rerun: ${where}`,"name a pro\
 gram that is there")}function reasonOf(answer,timeoutMs){switch(answer.how){case"exited":return answer.code===null?"it ended, nobody knows how":`it ended with ${answer.
-code}`;case"timeout":return`it took longer than ${(0,import_chunk_UNGYPAP3.formatDuration)(timeoutMs)} (--rerun-timeout) and was ended`;case"flooded":return`it \
+code}`;case"timeout":return`it took longer than ${(0,import_chunk_SBRRC2LY.formatDuration)(timeoutMs)} (--rerun-timeout) and was ended`;case"flooded":return`it \
 printed more than ${import_chunk_EBOOCFUF.rerunBytes} bytes and was ended`;case"aborted":return"it was interrupted";case"failed":return`it could not be started \
 (${answer.reason??"error"})`}}
 
 },
-"./research-2HU6M3PY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_MDCDH26A=load("./chunk-MDCDH26A.js");var import_chunk_FB25RFRR=load(
-"./chunk-FB25RFRR.js");var import_chunk_ZTA2OLN6=load("./chunk-ZTA2OLN6.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_JMWEO4CK=load(
-"./chunk-JMWEO4CK.js");var import_chunk_CQE3H7SR=load("./chunk-CQE3H7SR.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VDJCQF3N=load(
-"./chunk-VDJCQF3N.js");var import_chunk_LZYNDD5K=load("./chunk-LZYNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
+"./research-OZTKPSNQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_CLAYSBV2=load("./chunk-CLAYSBV2.js");var import_chunk_EIY22TAK=load(
+"./chunk-EIY22TAK.js");var import_chunk_JXYCIMOT=load("./chunk-JXYCIMOT.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_W7DDWYA4=load(
+"./chunk-W7DDWYA4.js");var import_chunk_KCMW2SRX=load("./chunk-KCMW2SRX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_U5NKZHGD=load(
+"./chunk-U5NKZHGD.js");var import_chunk_4FD7MZHM=load("./chunk-4FD7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_EINUL4WK=load("./chunk-EINUL4WK.js");var import_chunk_HSYDMHR5=load(
-"./chunk-HSYDMHR5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_FIPOTEWL=load(
-"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
+"./chunk-LTTE43GU.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_6TZAAJ7Z=load("./chunk-6TZAAJ7Z.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load(
+"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_FIPOTEWL=load(
+"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_MDCDH26A.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_CLAYSBV2.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-RW2PGF7S.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_U7I3GG5J=load("./chunk-U7I3GG5J.js");var import_chunk_FB25RFRR=load(
-"./chunk-FB25RFRR.js");var import_chunk_ZTA2OLN6=load("./chunk-ZTA2OLN6.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_CQE3H7SR=load(
-"./chunk-CQE3H7SR.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VDJCQF3N=load("./chunk-VDJCQF3N.js");var import_chunk_LZYNDD5K=load(
-"./chunk-LZYNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./restart-ZX23FWTW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_U7I3GG5J=load("./chunk-U7I3GG5J.js");var import_chunk_EIY22TAK=load(
+"./chunk-EIY22TAK.js");var import_chunk_JXYCIMOT=load("./chunk-JXYCIMOT.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_KCMW2SRX=load(
+"./chunk-KCMW2SRX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_U5NKZHGD=load("./chunk-U5NKZHGD.js");var import_chunk_4FD7MZHM=load(
+"./chunk-4FD7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_HQQBW6NO=load(
-"./chunk-HQQBW6NO.js");var import_chunk_EINUL4WK=load("./chunk-EINUL4WK.js");var import_chunk_HSYDMHR5=load("./chunk-HSYDMHR5.js");var import_chunk_35CMASYX=load(
+"./chunk-HQQBW6NO.js");var import_chunk_6TZAAJ7Z=load("./chunk-6TZAAJ7Z.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_A5QZINI7=load(
-"./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_2INWFJOZ=load(
+"./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_2INWFJOZ=load(
 "./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
-"./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_MEZMZXHY=load(
+"./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_MEZMZXHY=load(
 "./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7237,44 +7480,44 @@ profile:import_chunk_7YG4K7DK.staffOptions.profile,handback:{...import_chunk_7YG
  that of the earlier job)"},share:import_chunk_7YG4K7DK.writerOptions.share,...import_chunk_7YG4K7DK.launchOptions},notes:"Refused while the earlier job still r\
 uns. Label and --max-live are those of the earlier job unless given, the owner too when this call names none. The environment is that of this call.",examples:["\
 restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend codex"],async run(context,input){const root=context.
-root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const words=(0,import_chunk_VDJCQF3N.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_VDJCQF3N.
+root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const words=(0,import_chunk_U5NKZHGD.onceWords)("restart",input,null,null);const repeated=await(0,import_chunk_U5NKZHGD.
 repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_447EROGN.requireWholeId)(root,input.words[0]);const view=await(0,
-import_chunk_WQJBORA7.refresh)(root.folder,id);const spec=(0,import_chunk_U7I3GG5J.requireSpec)(root,id);await(0,import_chunk_U7I3GG5J.requireGenuine)(spec);if(!(0,
+import_chunk_AKW5C6Q2.refresh)(root.folder,id);const spec=(0,import_chunk_U7I3GG5J.requireSpec)(root,id);await(0,import_chunk_U7I3GG5J.requireGenuine)(spec);if(!(0,
 import_chunk_OC3P7SNQ.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot restart job ${id}: it is ${view.state.state}`,import_chunk_CZB4Q33L.
 nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load(
-"./restart-watch-QHVFQ6MW.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
+"./restart-watch-P37EPWAL.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.staff?again(context,input,spec,root,words):againRun(context,input,
 spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of["backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_U7I3GG5J.requireFolder)(spec,"restart",root.option);const run=spec.
-run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_CQE3H7SR.
-requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_LZYNDD5K.launchAndTell)(context,input,{kind:"run",
-verb:"run",...(0,import_chunk_LZYNDD5K.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
+run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_KCMW2SRX.
+requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_4FD7MZHM.launchAndTell)(context,input,{kind:"run",
+verb:"run",...(0,import_chunk_4FD7MZHM.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
 first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_U7I3GG5J.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
-...(0,import_chunk_R34HTX3O.freshPaths)(run),program},warnings:(0,import_chunk_CQE3H7SR.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
+...(0,import_chunk_R34HTX3O.freshPaths)(run),program},warnings:(0,import_chunk_KCMW2SRX.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} \
 for a timer: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}\
 : it was armed for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.
-resolve().then(()=>load("./timer-XBIDQIWZ.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
+resolve().then(()=>load("./timer-APVWYURV.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
 return launchTimer(context,input,{timer,earlier:spec,lineage:(0,import_chunk_U7I3GG5J.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
 const staff=spec.staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?
 originOf(spec,spec.worktree):(0,import_chunk_U7I3GG5J.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
-has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_ZTA2OLN6.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
-kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_FB25RFRR.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
+has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_JXYCIMOT.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
+kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_EIY22TAK.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
 prompt,resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_A5QZINI7.historicalOf)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_FB25RFRR.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_EIY22TAK.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
 staff:part,cwd,lineage:(0,import_chunk_U7I3GG5J.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.
 worktree?"new":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??
 null,handback:spec.handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(
 worktree.path,spec.cwd));if((0,import_chunk_S7M4UBSY.isFolder)(folder))return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.
 id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.text("timeout");return text===void 0?import_chunk_EBOOCFUF.limits.staffTimeout.default:
-(0,import_chunk_UNGYPAP3.parseDuration)(text,"--timeout",import_chunk_EBOOCFUF.limits.staffTimeout)}
+(0,import_chunk_SBRRC2LY.parseDuration)(text,"--timeout",import_chunk_EBOOCFUF.limits.staffTimeout)}
 
 },
-"./restart-watch-QHVFQ6MW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_U7I3GG5J=load("./chunk-U7I3GG5J.js");var import_chunk_LZYNDD5K=load(
-"./chunk-LZYNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
-"./chunk-FY7PDRQG.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_K5EWC7EO=load(
-"./chunk-K5EWC7EO.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
+"./restart-watch-P37EPWAL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_U7I3GG5J=load("./chunk-U7I3GG5J.js");var import_chunk_4FD7MZHM=load(
+"./chunk-4FD7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./chunk-FY7PDRQG.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_DPLYMX7V=load(
+"./chunk-DPLYMX7V.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
@@ -7285,71 +7528,71 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){for(const name of[
 "backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);
-const cwd=(0,import_chunk_U7I3GG5J.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_K5EWC7EO.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_K5EWC7EO.watchIds.join(", ")}`);
-const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_LZYNDD5K.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
-import_chunk_LZYNDD5K.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_UNGYPAP3.parseDuration)(timeout,"--timeout",import_chunk_EBOOCFUF.
+const cwd=(0,import_chunk_U7I3GG5J.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_DPLYMX7V.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_DPLYMX7V.watchIds.join(", ")}`);
+const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_4FD7MZHM.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
+import_chunk_4FD7MZHM.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(timeout,"--timeout",import_chunk_EBOOCFUF.
 limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_U7I3GG5J.lineageOf)(
 spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
 
 },
-"./review-GTH4GFUO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_GWZLT5IJ=load("./chunk-GWZLT5IJ.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var review={id:"review",summary:"a new review, approval or comment on a pull request on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},
-options:{...import_chunk_GWZLT5IJ.targetOptions,by:{kind:"list",value:"LOGIN",help:"only what this account does (may be repeated)"}},examples:["watch review --p\
-r 7 --for 2d","watch review OWNER/REPO#7 --for 7d --repeat"],isRemote:true,read(given){const target=(0,import_chunk_GWZLT5IJ.readPull)(given,"review");const by=given.
-texts("by").map(login=>login.replace(/^@/,"").toLowerCase());const who=by.length===0?"":` by ${by.join(", ")}`;return{input:{...target,by},words:`reviews and co\
-mments${who} on ${target.repo??""}#${target.pr}`}},async look(input,tools,cursor){const pr=Number(input.pr);const repo=typeof input.repo==="string"?input.repo:null;
-const by=Array.isArray(input.by)?input.by:[];const pull=await(0,import_chunk_GWZLT5IJ.findPull)({repo,pr},tools,cursor);if((0,import_chunk_GWZLT5IJ.isFailure)(pull))
-return pull;const isWanted=({actor})=>by.length===0||by.some(login=>actor.toLowerCase().replace(/\[bot\]$/,"")===login.replace(/\[bot\]$/,""));const{fresh,seen}=(0,
-import_chunk_GWZLT5IJ.compareActivity)(pull.activity,(0,import_chunk_GWZLT5IJ.readSeen)(cursor),isWanted);const{state}=pull;const isNew=fresh.length>0;const ended=state===
-"open"?"":`, ${state}`;const said=isNew?(0,import_chunk_GWZLT5IJ.wordsOfActivity)(fresh):`${seen.ids.length} seen, nothing new`;return{kind:"look",verdict:isNew||
-state==="merged"?"met":state==="closed"?"failed":"pending",word:isNew?"new-activity":state==="open"?"armed":state,evidence:(0,import_chunk_GWZLT5IJ.line)(`${pull.
-repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.repo,pr,url:pull.url,pr_state:state,review:pull.decision,seen:seen.ids.length,...isNew?
-(0,import_chunk_GWZLT5IJ.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
-
-},
-"./review-QJX643IU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_MDCDH26A=load("./chunk-MDCDH26A.js");var import_chunk_FB25RFRR=load(
-"./chunk-FB25RFRR.js");var import_chunk_ZTA2OLN6=load("./chunk-ZTA2OLN6.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_JMWEO4CK=load(
-"./chunk-JMWEO4CK.js");var import_chunk_CQE3H7SR=load("./chunk-CQE3H7SR.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VDJCQF3N=load(
-"./chunk-VDJCQF3N.js");var import_chunk_LZYNDD5K=load("./chunk-LZYNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
+"./review-AVCQOMIC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_CLAYSBV2=load("./chunk-CLAYSBV2.js");var import_chunk_EIY22TAK=load(
+"./chunk-EIY22TAK.js");var import_chunk_JXYCIMOT=load("./chunk-JXYCIMOT.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_W7DDWYA4=load(
+"./chunk-W7DDWYA4.js");var import_chunk_KCMW2SRX=load("./chunk-KCMW2SRX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_U5NKZHGD=load(
+"./chunk-U5NKZHGD.js");var import_chunk_4FD7MZHM=load("./chunk-4FD7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_EINUL4WK=load("./chunk-EINUL4WK.js");var import_chunk_HSYDMHR5=load(
-"./chunk-HSYDMHR5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_FIPOTEWL=load(
-"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
+"./chunk-LTTE43GU.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_6TZAAJ7Z=load("./chunk-6TZAAJ7Z.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load(
+"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_FIPOTEWL=load(
+"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_MDCDH26A.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_CLAYSBV2.
 makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
 commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
-"./run-timer-PYBRRFI4.js": function (module, exports) {
+"./review-MH7L6V7B.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_6GCB2QIN=load("./chunk-6GCB2QIN.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var review={id:"review",summary:"a new review, approval or comment on a pull request on GitHub (through gh)",form:"[PR]",words:{min:0,max:1},
+options:{...import_chunk_6GCB2QIN.targetOptions,by:{kind:"list",value:"LOGIN",help:"only what this account does (may be repeated)"}},examples:["watch review --p\
+r 7 --for 2d","watch review OWNER/REPO#7 --for 7d --repeat"],isRemote:true,read(given){const target=(0,import_chunk_6GCB2QIN.readPull)(given,"review");const by=given.
+texts("by").map(login=>login.replace(/^@/,"").toLowerCase());const who=by.length===0?"":` by ${by.join(", ")}`;return{input:{...target,by},words:`reviews and co\
+mments${who} on ${target.repo??""}#${target.pr}`}},async look(input,tools,cursor){const pr=Number(input.pr);const repo=typeof input.repo==="string"?input.repo:null;
+const by=Array.isArray(input.by)?input.by:[];const pull=await(0,import_chunk_6GCB2QIN.findPull)({repo,pr},tools,cursor);if((0,import_chunk_6GCB2QIN.isFailure)(pull))
+return pull;const isWanted=({actor})=>by.length===0||by.some(login=>actor.toLowerCase().replace(/\[bot\]$/,"")===login.replace(/\[bot\]$/,""));const{fresh,seen}=(0,
+import_chunk_6GCB2QIN.compareActivity)(pull.activity,(0,import_chunk_6GCB2QIN.readSeen)(cursor),isWanted);const{state}=pull;const isNew=fresh.length>0;const ended=state===
+"open"?"":`, ${state}`;const said=isNew?(0,import_chunk_6GCB2QIN.wordsOfActivity)(fresh):`${seen.ids.length} seen, nothing new`;return{kind:"look",verdict:isNew||
+state==="merged"?"met":state==="closed"?"failed":"pending",word:isNew?"new-activity":state==="open"?"armed":state,evidence:(0,import_chunk_6GCB2QIN.line)(`${pull.
+repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.repo,pr,url:pull.url,pr_state:state,review:pull.decision,seen:seen.ids.length,...isNew?
+(0,import_chunk_6GCB2QIN.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
+
+},
+"./run-timer-I2CAAJ2S.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_PDXOD4WF=load("./chunk-PDXOD4WF.js");var import_chunk_DDZYH3FZ=load(
-"./chunk-DDZYH3FZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_5YFA7W53=load("./chunk-5YFA7W53.js");var import_chunk_C6GK5W5D=load(
-"./chunk-C6GK5W5D.js");var import_chunk_YHC5RSUW=load("./chunk-YHC5RSUW.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load(
+"./chunk-DDZYH3FZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_TULE2IYH=load("./chunk-TULE2IYH.js");var import_chunk_I7LKBOS4=load(
+"./chunk-I7LKBOS4.js");var import_chunk_ZJP4FJDW=load("./chunk-ZJP4FJDW.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load(
 "./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load("./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load(
 "./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load(
-"./chunk-YL5I5TV6.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load(
+"./chunk-YL5I5TV6.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
+"./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -7359,28 +7602,28 @@ hat is uncommitted"','review --base main --schema --prompt "Look for lost update
 "./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;const unlessEnded=act=>(0,import_chunk_V3DXEM5O.withLock)(
 paths.lock,()=>(0,import_chunk_OC3P7SNQ.isEnded)((0,import_chunk_OC3P7SNQ.inspect)(claim.root,spec.id).state)?void 0:act());const type=generation===1?"claimed":
 "worker_replaced";await unlessEnded(()=>void(0,import_chunk_DYMNB7GS.openJournal)(paths,spec).append(type,{worker:self.pid,generation}));await untilOver(claim);
-if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_5YFA7W53.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
+if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_TULE2IYH.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
 spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{clearTimeout(timer);const rest=due-(0,import_chunk_CL3BCQKO.
 nowMs)();if(rest>0&&(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!(0,import_chunk_R6BAS6U2.readCancel)(paths)){timer=setTimeout(look,Math.min(rest,import_chunk_EBOOCFUF.
 timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_PDXOD4WF.makeTicker)(claim,look,tickMs)})}
 
 },
-"./run-watch-BNUZVLD4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_K5EWC7EO=load("./chunk-K5EWC7EO.js");var import_chunk_2R7CK7II=load(
-"./chunk-2R7CK7II.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_UBYOQ2QW=load("./chunk-UBYOQ2QW.js");var import_chunk_DDZYH3FZ=load(
+"./run-watch-HTDZWSNS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_DPLYMX7V=load("./chunk-DPLYMX7V.js");var import_chunk_CRDU7PDT=load(
+"./chunk-CRDU7PDT.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_UBYOQ2QW=load("./chunk-UBYOQ2QW.js");var import_chunk_DDZYH3FZ=load(
 "./chunk-DDZYH3FZ.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_H4YIMMVT=load("./chunk-H4YIMMVT.js");var import_chunk_DKHKDNN3=load(
-"./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_C6GK5W5D=load("./chunk-C6GK5W5D.js");var import_chunk_YHC5RSUW=load(
-"./chunk-YHC5RSUW.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load(
-"./chunk-Y2C7XQ54.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
+"./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_I7LKBOS4=load("./chunk-I7LKBOS4.js");var import_chunk_ZJP4FJDW=load(
+"./chunk-ZJP4FJDW.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load(
+"./chunk-CAQTYVED.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
 "./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
 "./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load(
+"./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load(
 "./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load(
 "./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -7403,7 +7646,7 @@ key===null?{first:true}:{};const isFirst=before.key===null;const wake=[...isFirs
 look,part,seen.evidence)}}function endOf(look,part,evidence){if(part.repeat&&look.isSettled)return{reason:look.verdict==="failed"?"watch_failed":"met",detail:evidence};
 if(part.repeat||look.verdict==="pending")return null;return{reason:look.verdict==="met"?"met":"watch_failed",detail:evidence}}function foldTrouble(before,trouble,{
 tolerate}){const troubles=before.note.troubles+1;const alarm=alarmOf(before.note,trouble,troubles);const message=(0,import_chunk_3DLQHJA7.line)(`${isLong(trouble)?
-`not asked again for ${(0,import_chunk_UNGYPAP3.formatDuration)(trouble.retryAfterMs??0)}: `:""}${trouble.message}`);const event={type:"trouble",cause:trouble.cause,
+`not asked again for ${(0,import_chunk_SBRRC2LY.formatDuration)(trouble.retryAfterMs??0)}: `:""}${trouble.message}`);const event={type:"trouble",cause:trouble.cause,
 message,in_a_row:troubles};const events=alarm?[{...event,wake:["attention"]}]:trouble.cause!==before.cause?[event]:[];const note={...before.note,troubles,trouble:message,
 ...alarm?{alarm}:{}};const told=tell({...before,note,cause:trouble.cause},events);if(tolerate===null||troubles<=tolerate)return told;const times=troubles===1?"a\
 n attempt":`${troubles} attempts in a row`;return{...told,end:{reason:"watch_error",detail:`${times} failed (--tolerate ${tolerate}): ${message}`}}}function isLong({
@@ -7439,7 +7682,7 @@ import_chunk_R6BAS6U2.readCancel)(paths))stop("canceled")};const lease=setInterv
 leaseMs);process.on("SIGURG",look);const bound=(0,import_chunk_OC3P7SNQ.boundOf)(spec,turn);const release=(0,import_chunk_CL3BCQKO.atMonotonic)(bound,()=>stop("\
 hard_timeout"));look();if((0,import_chunk_CL3BCQKO.monotonicMs)()>=bound)stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}
 var nothing={step:"none",ended:[],survivors:[]};async function runWatch(claim,log){const part=claim.spec.watch;const watching=new Watching(claim,part,log);await watching.
-begin();if(claim.generation>1)await watching.sweep(import_chunk_EBOOCFUF.toolGraceMs);const kind=await(0,import_chunk_K5EWC7EO.loadWatch)(part.condition);const end=kind?
+begin();if(claim.generation>1)await watching.sweep(import_chunk_EBOOCFUF.toolGraceMs);const kind=await(0,import_chunk_DPLYMX7V.loadWatch)(part.condition);const end=kind?
 await watching.untilEnd(kind):{reason:"watch_error",detail:`this release knows no condition ${part.condition}`};await watching.finish(end)}var Watching=class{claim;part;log;progress;memory;baseline=null;saved="";savedAt=0;constructor(claim,part,log){
 this.claim=claim;this.part=part;this.log=log;this.progress=new import_chunk_UBYOQ2QW.Progress(claim);this.memory=readMemory(claim.paths,part.start??null)}async begin(){
 const{generation,self,paths,spec}=this.claim;const stored=generation>1?await(0,import_chunk_H4YIMMVT.storedVerdict)(paths,spec.id):void 0;if(stored)this.memory=
@@ -7451,12 +7694,12 @@ end===null)await this.round(kind,stop.signal);if(this.memory.end)return this.mem
 led: ${note.trouble}`:note.evidence;const reason=stopped??"hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)return{reason,detail};
 this.memory={...this.memory,note:{...note,watched_to_end:true}};return{reason,detail:(0,import_chunk_3DLQHJA7.toEndText)(note,detail)}}finally{release()}}async round(kind,signal){
 const{part}=this;const nap=makeNap(signal);const stopEarly=this.early(kind,signal,nap.wake);try{const begun=(0,import_chunk_CL3BCQKO.monotonicMs)();const answer=await(0,
-import_chunk_2R7CK7II.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
+import_chunk_CRDU7PDT.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.log(`${error instanceof
 Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_CL3BCQKO.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_EBOOCFUF.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_EBOOCFUF.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_EBOOCFUF.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_2R7CK7II.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_CRDU7PDT.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_IYTRN2OE.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_33P23ATF.takeBaseline)();if(this.memory.
@@ -7471,24 +7714,24 @@ spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return n
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_EBOOCFUF.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
 import_chunk_R6BAS6U2.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_C6GK5W5D.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_I7LKBOS4.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-BTJ43AQT.js": function (module, exports) {
+"./settle-IDSSEIUP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_KATCOX57=load("./chunk-KATCOX57.js");var import_chunk_H4YIMMVT=load(
-"./chunk-H4YIMMVT.js");var import_chunk_5YFA7W53=load("./chunk-5YFA7W53.js");var import_chunk_FZK6R6GB=load("./chunk-FZK6R6GB.js");var import_chunk_DKHKDNN3=load(
-"./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_C6GK5W5D=load("./chunk-C6GK5W5D.js");var import_chunk_YHC5RSUW=load(
-"./chunk-YHC5RSUW.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load(
-"./chunk-Y2C7XQ54.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
+"./chunk-H4YIMMVT.js");var import_chunk_TULE2IYH=load("./chunk-TULE2IYH.js");var import_chunk_DXHXJLJI=load("./chunk-DXHXJLJI.js");var import_chunk_DKHKDNN3=load(
+"./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");var import_chunk_I7LKBOS4=load("./chunk-I7LKBOS4.js");var import_chunk_ZJP4FJDW=load(
+"./chunk-ZJP4FJDW.js");var import_chunk_A5QZINI7=load("./chunk-A5QZINI7.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load(
+"./chunk-CAQTYVED.js");var import_chunk_4QW7YFRX=load("./chunk-4QW7YFRX.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_2INWFJOZ=load(
 "./chunk-2INWFJOZ.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
 "./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_PZGY5XKU=load(
-"./chunk-PZGY5XKU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load(
+"./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_52W7456X=load(
 "./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load(
 "./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load(
 "./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7501,16 +7744,16 @@ inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}ca
 error)&&!isBusy(error))throw error}}async function settleFull(view,act,isStrict){(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);try{await act()}catch(error){
 if(!isFull(error))throw error;if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec&&(0,import_chunk_R6BAS6U2.isWorkerOnly)(spec)&&spec.kind!==
 "watch")return"its bound passed while nobody looked after it";if(spec?.kind!=="watch")return"the shell that was to start it ended before";return state.watch?.evidence??
-"nobody looked"}async function settle(view){const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_5YFA7W53.
-concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_C6GK5W5D.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.removeCgroup)(
+"nobody looked"}async function settle(view){const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_TULE2IYH.
+concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_I7LKBOS4.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.removeCgroup)(
 view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_PUQAGBXA.treeOf)(view.spec,view.paths,{worker:null,
 shim:view.shim,child:view.child});const isOver=condition==="over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,import_chunk_DKHKDNN3.
 terminate)(tree,{graceMs:condition==="over"?import_chunk_EBOOCFUF.drainMs:import_chunk_EBOOCFUF.orphanGraceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs});await(0,
 import_chunk_KATCOX57.endShim)(view.shim,view.spec.mark);(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),
-view.id);const stored=view.spec.watch?await(0,import_chunk_H4YIMMVT.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_FZK6R6GB.concludeAsked)({paths:view.
+view.id);const stored=view.spec.watch?await(0,import_chunk_H4YIMMVT.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_DXHXJLJI.concludeAsked)({paths:view.
 paths,spec:(0,import_chunk_OC3P7SNQ.specAtTurn)(view.spec,view.turn)},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,reconciled:true,
 detail:stored?.end.detail??detailOf(view),...stored?{watch:stored.note}:{}},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){
-const isOwn=view.spec!==null&&(0,import_chunk_R6BAS6U2.isWorkerOnly)(view.spec);const told=isOwn?void 0:(0,import_chunk_YHC5RSUW.parseReason)(view.reason);if(told)
+const isOwn=view.spec!==null&&(0,import_chunk_R6BAS6U2.isWorkerOnly)(view.spec);const told=isOwn?void 0:(0,import_chunk_ZJP4FJDW.parseReason)(view.reason);if(told)
 return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition==="never_started"||condition==="host_restarted")return condition;if(isOwn)
 return"hard_timeout";if(view.child===null)return"spawn_failed";return"worker_lost"}function fullError(view){const code=view.exit?` (its command ended with exit \
 code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot store the end of job ${view.id}${code}: no space left in ${view.
@@ -7519,17 +7762,17 @@ return["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")
 (0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-M3K3LEJ2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_REDIQC7B=load("./chunk-REDIQC7B.js");var import_chunk_2LDRAHHN=load(
-"./chunk-2LDRAHHN.js");var import_chunk_7YCMYM3C=load("./chunk-7YCMYM3C.js");var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_ZTA2OLN6=load(
-"./chunk-ZTA2OLN6.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load(
-"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_EINUL4WK=load("./chunk-EINUL4WK.js");var import_chunk_HSYDMHR5=load(
-"./chunk-HSYDMHR5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_Y2C7XQ54=load(
-"./chunk-Y2C7XQ54.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
+"./setup-KZIVROWV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_2LDRAHHN=load("./chunk-2LDRAHHN.js");var import_chunk_7YCMYM3C=load(
+"./chunk-7YCMYM3C.js");var import_chunk_REDIQC7B=load("./chunk-REDIQC7B.js");var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_JXYCIMOT=load(
+"./chunk-JXYCIMOT.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load(
+"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_6TZAAJ7Z=load("./chunk-6TZAAJ7Z.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_CAQTYVED=load(
+"./chunk-CAQTYVED.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
 "./chunk-WDFY7HZW.js");var import_chunk_52W7456X=load("./chunk-52W7456X.js");var import_chunk_MEZMZXHY=load("./chunk-MEZMZXHY.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
-"./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load(
+"./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load(
@@ -7550,16 +7793,16 @@ stringify(changed,null,indent)}
 `,added}}function parse(text){try{return(0,import_chunk_FIPOTEWL.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_GAHUBHR4.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_SBGDAVSA.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_ZTA2OLN6.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_JXYCIMOT.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_GAHUBHR4.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_ZTA2OLN6.defaultBackend)(mode,user,import_chunk_ZTA2OLN6.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_JXYCIMOT.defaultBackend)(mode,user,import_chunk_JXYCIMOT.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_7U2475D5.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_PGEWSQPR.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
 restrict??[],defaults}=choices;const wanted={default_backend:defaults?.all??(defaults?.clear?void 0:now.default_backend),default_backends:withModes(defaults?.clear?
 {}:now.default_backends??{},defaults?.modes),restrict};for(const[key,value]of Object.entries(wanted)){if(value===void 0||Object.keys(value).length===0)delete all[key];else
-all[key]=value}import_chunk_EINUL4WK.userConfig.parse(all);const after=`${JSON.stringify(all,null,2)}
+all[key]=value}import_chunk_6TZAAJ7Z.userConfig.parse(all);const after=`${JSON.stringify(all,null,2)}
 `;return asEdit({file,before,after,followsLink:false,isState:false},[["default_backend",now.default_backend??null,wanted.default_backend??null],["default_backen\
 ds",now.default_backends??{},wanted.default_backends],["restrict",now.restrict??[],restrict]])}function planReadRules(folder){const policy=(0,import_chunk_FIPOTEWL.
 findBackend)("agy")?.policy;const home=import_chunk_IYTRN2OE.variables.home();if(!policy)throw new Error("there is no backend agy with settings");if(home===void 0)
@@ -7586,10 +7829,10 @@ isOn,option}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[hooksText(
 problem??"the hook answers"}.`);if(isOn)parts.push((0,import_chunk_PRXIW46S.wrap)(import_chunk_7YCMYM3C.hookWhom,80).join("\n"),`To turn them off: ${(0,import_chunk_CZB4Q33L.
 nextCommand)(option,"setup","--hooks","none","--apply")}`);return`${parts.join("\n\n")}
 `}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.length===1?installed[0]?.
-backend:void 0;return Object.values(import_chunk_GAHUBHR4.modes).map(({id,profile})=>{const chosen=(0,import_chunk_ZTA2OLN6.defaultBackend)(id,config,narrowing);
+backend:void 0;return Object.values(import_chunk_GAHUBHR4.modes).map(({id,profile})=>{const chosen=(0,import_chunk_JXYCIMOT.defaultBackend)(id,config,narrowing);
 const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.values(
 lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:"onl\
-y_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_ZTA2OLN6.narrowProfile)(id,{asked:void 0,
+y_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_JXYCIMOT.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied,hooks,trial}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,hooks,hook_trial:trial,changes}}function setupPage({surveys,modes:modes2,
 edits,isApplied,isAsked,hooks}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow),hooksText(hooks,
@@ -7619,13 +7862,13 @@ flag",help:"with --backend agy: add rules to its settings that let a restricted 
  of every changed file stays beside it"},...import_chunk_7YG4K7DK.common},notes:'The state folder can only narrow: its default counts where your own config leav\
 es the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',examples:["setup",
 "setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --apply","setup --backend agy --allow-reads","setup --hooks claude --a\
-pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_EINUL4WK.readUserConfig)();const known=(0,import_chunk_ZTA2OLN6.knownBackends)(
+pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_6TZAAJ7Z.readUserConfig)();const known=(0,import_chunk_JXYCIMOT.knownBackends)(
 config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);const choices={restrict:restrictOf(
-input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const narrowing=(0,import_chunk_ZTA2OLN6.
+input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const narrowing=(0,import_chunk_JXYCIMOT.
 readNarrowing)(root.folder,known);const folder=(0,import_chunk_G4YWOPCR.findWorktree)(context.cwd)??context.cwd;const edits=[...input.has("user")?planUserEdit(config,
 choices):planStateEdit(root,narrowing,choices,config),...input.has("allow-reads")?planReadRules(folder):[],...planHookEdits(input,folder)];const isApplied=input.
 has("apply");const copies=isApplied?await applyEdits(root,edits):[];const host=input.text("hooks")??"none";const trial=isApplied&&host!=="none"?await tryHook(host,
-folder):null;const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_EINUL4WK.readUserConfig)(),narrowing:(0,import_chunk_ZTA2OLN6.
+folder):null;const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_6TZAAJ7Z.readUserConfig)(),narrowing:(0,import_chunk_JXYCIMOT.
 readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_REDIQC7B.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
 filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.map((edit,at)=>({...edit,copy:copies[at]??null})),
 isApplied,isAsked:wantsChange(input),hooks:(0,import_chunk_2LDRAHHN.surveyHooks)(folder),trial};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.
@@ -7645,36 +7888,36 @@ import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}
  ~/.config/job-companion/config.json')}
 
 },
-"./staffer-HRNRTWGA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_MDCDH26A=load("./chunk-MDCDH26A.js");var import_chunk_FB25RFRR=load(
-"./chunk-FB25RFRR.js");var import_chunk_ZTA2OLN6=load("./chunk-ZTA2OLN6.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_JMWEO4CK=load(
-"./chunk-JMWEO4CK.js");var import_chunk_CQE3H7SR=load("./chunk-CQE3H7SR.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VDJCQF3N=load(
-"./chunk-VDJCQF3N.js");var import_chunk_LZYNDD5K=load("./chunk-LZYNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
+"./staffer-KNVH6QXP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_CLAYSBV2=load("./chunk-CLAYSBV2.js");var import_chunk_EIY22TAK=load(
+"./chunk-EIY22TAK.js");var import_chunk_JXYCIMOT=load("./chunk-JXYCIMOT.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_W7DDWYA4=load(
+"./chunk-W7DDWYA4.js");var import_chunk_KCMW2SRX=load("./chunk-KCMW2SRX.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_U5NKZHGD=load(
+"./chunk-U5NKZHGD.js");var import_chunk_4FD7MZHM=load("./chunk-4FD7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_EINUL4WK=load("./chunk-EINUL4WK.js");var import_chunk_HSYDMHR5=load(
-"./chunk-HSYDMHR5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_Y2C7XQ54=load("./chunk-Y2C7XQ54.js");var import_chunk_FIPOTEWL=load(
-"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
+"./chunk-LTTE43GU.js");var import_chunk_HQQBW6NO=load("./chunk-HQQBW6NO.js");var import_chunk_6TZAAJ7Z=load("./chunk-6TZAAJ7Z.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_R34HTX3O=load(
+"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_CAQTYVED=load("./chunk-CAQTYVED.js");var import_chunk_FIPOTEWL=load(
+"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_MDCDH26A.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_CLAYSBV2.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
 },
-"./status-markdown-CG5KHACK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_A3TLNWES=load("./chunk-A3TLNWES.js");var import_chunk_HJFRVKTO=load(
-"./chunk-HJFRVKTO.js");var import_chunk_LX42BIQ4=load("./chunk-LX42BIQ4.js");var import_chunk_QLIX2ZJA=load("./chunk-QLIX2ZJA.js");var import_chunk_53XFQYW6=load(
-"./chunk-53XFQYW6.js");var import_chunk_3WD6W7R2=load("./chunk-3WD6W7R2.js");var import_chunk_HBN3OCYT=load("./chunk-HBN3OCYT.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load(
-"./chunk-AT6XLLV6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
+"./status-markdown-6EVQFLMY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_YPZ4LB6A=load("./chunk-YPZ4LB6A.js");var import_chunk_U3CJ7NJG=load(
+"./chunk-U3CJ7NJG.js");var import_chunk_LX42BIQ4=load("./chunk-LX42BIQ4.js");var import_chunk_EGSLOXGD=load("./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load(
+"./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_4SDYYJKW=load("./chunk-4SDYYJKW.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
+"./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
 "./chunk-CZB4Q33L.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load(
 "./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
@@ -7687,12 +7930,12 @@ ask-17"]});
 const table=rows.map(row=>`| ${row.join(" | ")} |`).join("\n");return`Jobs at ${(0,import_chunk_CL3BCQKO.isoNow)()} (local ${(0,import_chunk_CL3BCQKO.localOf)((0,
 import_chunk_CL3BCQKO.nowMs)())}), state in ${code(root.folder)}
 
-${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_OC3P7SNQ.isEnded)(state);const left=(0,import_chunk_A3TLNWES.leftOf)(view);
+${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_OC3P7SNQ.isEnded)(state);const left=(0,import_chunk_YPZ4LB6A.leftOf)(view);
 const age=(0,import_chunk_R6BAS6U2.ageOf)(isOver?state.ended_at:state.created_at,(0,import_chunk_CL3BCQKO.nowMs)());return[view.id,cell(spec?.owner),cell(spec?.
-label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_QLIX2ZJA.healthWord)((0,import_chunk_O5WAK4KX.
-healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view)).health),age===null?"-":`${(0,import_chunk_UNGYPAP3.formatAge)(age)}${isOver?" ago":""}`,left===null?
-"-":`${spec?.timer?"due in ":""}${(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,Math.floor(left/1e3)*1e3))}`,nextOf(view,root)]}function nextOf(view,root){
-if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||view.damage!==null)return code((0,import_chunk_A3TLNWES.outstanding)(view,{},root.option).next);return(0,import_chunk_UC6ORW33.
+label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_EGSLOXGD.healthWord)((0,import_chunk_HJHBIBBW.
+healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view)).health),age===null?"-":`${(0,import_chunk_SBRRC2LY.formatAge)(age)}${isOver?" ago":""}`,left===null?
+"-":`${spec?.timer?"due in ":""}${(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,Math.floor(left/1e3)*1e3))}`,nextOf(view,root)]}function nextOf(view,root){
+if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||view.damage!==null)return code((0,import_chunk_YPZ4LB6A.outstanding)(view,{},root.option).next);return(0,import_chunk_UC6ORW33.
 isCollected)(view)?"-":code(import_chunk_CZB4Q33L.nextCommands.result(view.id,root.option))}function cell(text){const plain=(0,import_chunk_LXK2ZILE.excerpt)((0,
 import_chunk_LXK2ZILE.plainText)(text??"").replace(/\s+/g," ").trim(),120);if(plain==="")return"-";return plain.replaceAll("&","&amp;").replaceAll("<","&lt;").replaceAll(
 ">","&gt;").replace(/[\\`*_{}[\]()#+!|~$:@]/g,"\\$&")}function code(text){const plain=(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ");const longest=Math.
@@ -7700,15 +7943,15 @@ max(0,...[...plain.matchAll(/`+/g)].map(([ticks])=>ticks.length));const fence="`
 replaceAll("|","\\|")}${space}${fence}`}
 
 },
-"./status-page-R4UVVIDF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_4WSNQXN4.pageOf});module.exports=stdin_exports;var import_chunk_4WSNQXN4=load("./chunk-4WSN\
-QXN4.js");var import_chunk_O4YDRVSJ=load("./chunk-O4YDRVSJ.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_QLIX2ZJA=load("./chunk-QL\
-IX2ZJA.js");var import_chunk_53XFQYW6=load("./chunk-53XFQYW6.js");var import_chunk_3WD6W7R2=load("./chunk-3WD6W7R2.js");var import_chunk_T4JNAPAO=load("./chunk-\
-T4JNAPAO.js");var import_chunk_7E4IPNGM=load("./chunk-7E4IPNGM.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chun\
-k-XSVLTRB3.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./ch\
-unk-AT6XLLV6.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./\
-chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_UNGYPAP3=load("\
-./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
+"./status-page-T5Q7FURJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_6JE3TENL.pageOf});module.exports=stdin_exports;var import_chunk_6JE3TENL=load("./chunk-6JE3\
+TENL.js");var import_chunk_AGBZUYXI=load("./chunk-AGBZUYXI.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_EGSLOXGD=load("./chunk-EG\
+SLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_T4JNAPAO=load("./chunk-\
+T4JNAPAO.js");var import_chunk_5OIRZMTB=load("./chunk-5OIRZMTB.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_XSVLTRB3=load("./chun\
+k-XSVLTRB3.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./ch\
+unk-5KEVMXCX.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./\
+chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("\
+./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
 "./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
@@ -7719,9 +7962,9 @@ chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var im
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-row-BSOSV3TN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{rowDocument:()=>rowDocument});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_O5WAK4KX=load(
-"./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4MBICC2C=load(
+"./status-row-RGQMCPI6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{rowDocument:()=>rowDocument});module.exports=stdin_exports;var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load(
+"./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load(
 "./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -7731,22 +7974,22 @@ chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var im
 "./chunk-JSBRDJBE.js");function rowDocument(view){const{state,spec}=view;const{error}=state;return{id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.
 owner?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.owner),200):null,label:spec?.label?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(spec.label),200):null,...(0,import_chunk_XSVLTRB3.staffFacts)(spec),lineage:spec?.lineage?pick((0,import_chunk_LXK2ZILE.plainValue)(spec.lineage,80),
-["relation","parent","root"]):null,state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_O5WAK4KX.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(
-view)),400),checkpoint:pick((0,import_chunk_O5WAK4KX.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),liveness:(0,import_chunk_OC3P7SNQ.
-isEnded)(state)?null:pick((0,import_chunk_O5WAK4KX.livenessSeen)(state),["word","observations","at"]),watch:pick((0,import_chunk_O5WAK4KX.watchSeen)(view),["con\
-dition","words","verdict","word","polls"]),timer:pick((0,import_chunk_O5WAK4KX.timerSeen)(view),["due_at","due_in_ms","slot"]),...queueOf(view),created_at:state.
+["relation","parent","root"]):null,state:state.state,...(0,import_chunk_LXK2ZILE.plainValue)((0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(
+view)),400),checkpoint:pick((0,import_chunk_HJHBIBBW.checkpointOf)(state),["n","at","phase","completed","total","eta_seconds"]),liveness:(0,import_chunk_OC3P7SNQ.
+isEnded)(state)?null:pick((0,import_chunk_HJHBIBBW.livenessSeen)(state),["word","observations","at"]),watch:pick((0,import_chunk_HJHBIBBW.watchSeen)(view),["con\
+dition","words","verdict","word","polls"]),timer:pick((0,import_chunk_HJHBIBBW.timerSeen)(view),["due_at","due_in_ms","slot"]),...queueOf(view),created_at:state.
 created_at,ended_at:state.ended_at,age_ms:(0,import_chunk_R6BAS6U2.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),duration_ms:state.duration_ms,exit_code:state.
 exit_code,error:error&&{...error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(error.message),400)},cwd:spec?.cwd??null}}function queueOf(view){
-const queue=(0,import_chunk_O5WAK4KX.queueSeen)(view);return queue?{queue}:{}}function pick(value,names){return value&&Object.fromEntries(Object.entries(value).
+const queue=(0,import_chunk_HJHBIBBW.queueSeen)(view);return queue?{queue}:{}}function pick(value,names){return value&&Object.fromEntries(Object.entries(value).
 filter(([name])=>names.includes(name)))}
 
 },
-"./status-tree-AOSURRAI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_JJQWSABP=load("./chunk-JJQWSABP.js");var import_chunk_QLIX2ZJA=load(
-"./chunk-QLIX2ZJA.js");var import_chunk_53XFQYW6=load("./chunk-53XFQYW6.js");var import_chunk_3WD6W7R2=load("./chunk-3WD6W7R2.js");var import_chunk_XSVLTRB3=load(
-"./chunk-XSVLTRB3.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load(
-"./chunk-WQJBORA7.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./status-tree-434ROLDB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_A764URPI=load("./chunk-A764URPI.js");var import_chunk_EGSLOXGD=load(
+"./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load(
+"./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load(
+"./chunk-AKW5C6Q2.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -7761,24 +8004,24 @@ tops.push(above)}}const told=new Set;const rows=[];const tell=top=>{const open=[
 has(one.id))continue;told.add(one.id);const view=known.get(one.id)??null;const relation=one.depth===0||view===null?null:parentOf(view)?.relation??null;rows.push(
 {...one,view,relation});const below=(children.get(one.id)??[]).filter(id=>!told.has(id));const{depth,hasMore}=one;open.push(...below.map((id,at)=>({id,depth:depth+
 1,hasMore:[...hasMore.slice(-levelsKept),at<below.length-1]})).reverse())}};for(const top of tops)tell(top);for(const view of views)tell(view.id);return rows}var levelsKept=8;
-async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_JJQWSABP.byLife)).map(one=>(0,import_chunk_BOPSRWHI.
+async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_A764URPI.byLife)).map(one=>(0,import_chunk_BOPSRWHI.
 cutToWidth)(lineOf(one),width)).join("\n")}async function withAncestors(root,shown){const views=new Map(shown.map(view=>[view.id,view]));const open=[...shown];for(let view=open.
 pop();view&&views.size<shown.length+ancestorsAtMost;view=open.pop()){const parent=parentOf(view);if(!parent||views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)(
-(0,import_chunk_SBGDAVSA.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_JJQWSABP.tryView)(root,parent.id)){views.set(found.id,
+(0,import_chunk_SBGDAVSA.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_A764URPI.tryView)(root,parent.id)){views.set(found.id,
 found);open.push(found)}}return[...views.values()]}var ancestorsAtMost=200;function lineOf(one){const{id,view,relation}=one;if(!view)return`${branchOf(one)}${id}\
-  (gone)`;const isAsked=!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)&&(0,import_chunk_O5WAK4KX.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view)).health===
-"attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?null:`owner ${(0,import_chunk_QLIX2ZJA.
-ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_QLIX2ZJA.timeOf)(view),how,owner,(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_53XFQYW6.
+  (gone)`;const isAsked=!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)&&(0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view)).health===
+"attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?null:`owner ${(0,import_chunk_EGSLOXGD.
+ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_EGSLOXGD.timeOf)(view),how,owner,(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_POHBIKUS.
 whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}function branchOf({depth,hasMore}){if(depth===0)return"";
 const above=hasMore.slice(0,-1);return`${above.map(more=>more?"|  ":"   ").join("")}${hasMore.at(-1)?"|- ":"`- "}`}
 
 },
-"./status-watch-UQP2KXXL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_JJQWSABP=load("./chunk-JJQWSABP.js");var import_chunk_QLIX2ZJA=load(
-"./chunk-QLIX2ZJA.js");var import_chunk_53XFQYW6=load("./chunk-53XFQYW6.js");var import_chunk_3WD6W7R2=load("./chunk-3WD6W7R2.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load(
-"./chunk-AT6XLLV6.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_BOPSRWHI=load(
+"./status-watch-JBYG27AE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_A764URPI=load("./chunk-A764URPI.js");var import_chunk_EGSLOXGD=load(
+"./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
+"./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load(
+"./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7790,36 +8033,36 @@ const{screen}=context;const nap=(0,import_chunk_LUIVRIXY.makeNap)(new AbortContr
 ()=>nap.ring("resize")),(0,import_chunk_FKEDTWPK.onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.
 isTerminal&&!import_chunk_IYTRN2OE.variables.noColor();try{for(let views=await jobs.again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();
 if(ask.id!==null&&views.length===0)(0,import_chunk_OC3P7SNQ.inspect)(ask.root.folder,ask.id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??
-context.width;const out=views.length===0?(await Promise.resolve().then(()=>load("./no-jobs-J2ZQMJTO.js"))).noJobs(ask.root,ask):await(0,import_chunk_QLIX2ZJA.tableOf)(
+context.width;const out=views.length===0?(await Promise.resolve().then(()=>load("./no-jobs-MYOCDVA3.js"))).noJobs(ask.root,ask):await(0,import_chunk_EGSLOXGD.tableOf)(
 views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
 1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_OC3P7SNQ.isEnded)(
 view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
 const live=views.filter(view=>!(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const head=`${(0,import_chunk_CL3BCQKO.isoNow)().slice(0,19)}Z  ${live.length} liv\
-e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_O5WAK4KX.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));return health==="\
-attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_QLIX2ZJA.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
+e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));return health==="\
+attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_EGSLOXGD.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root:at,id,owner,kinds}=this.ask;const root=at.folder;const recent=Math.max(this.
-ask.recent,this.known.size);const views=id===null?await(0,import_chunk_JJQWSABP.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_JJQWSABP.tryView)(root,
+ask.recent,this.known.size);const views=id===null?await(0,import_chunk_A764URPI.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_A764URPI.tryView)(root,
 id);for(const view of views)this.known.set(view.id,view);return this.rows()}async next(){const{id}=this.ask;const root=this.ask.root.folder;const fresh=id===null?
 (0,import_chunk_447EROGN.listActive)(root).filter(one=>!this.known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())
-if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))await this.look(view.id);for(const view of this.known.values())if(!(0,import_chunk_JJQWSABP.isChosen)(view.spec,
+if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))await this.look(view.id);for(const view of this.known.values())if(!(0,import_chunk_A764URPI.isChosen)(view.spec,
 this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[
 ...this.known.values()].filter(view=>!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_447EROGN.listActive)(
 this.ask.root.folder));return live.every(id=>active.has(id))&&(this.ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,
-import_chunk_JJQWSABP.tryView)(this.ask.root.folder,id);if(view)this.known.set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_JJQWSABP.
+import_chunk_A764URPI.tryView)(this.ask.root.folder,id);if(view)this.known.set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_A764URPI.
 byLife)}};
 
 },
-"./timer-XBIDQIWZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_VDJCQF3N=load("./chunk-\
-VDJCQF3N.js");var import_chunk_LZYNDD5K=load("./chunk-LZYNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load("./chun\
+"./timer-APVWYURV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_U5NKZHGD=load("./chunk-\
+U5NKZHGD.js");var import_chunk_4FD7MZHM=load("./chunk-4FD7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load("./chun\
 k-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./ch\
-unk-LTTE43GU.js");var import_chunk_GPW74J5K=load("./chunk-GPW74J5K.js");var import_chunk_YMO37ZVD=load("./chunk-YMO37ZVD.js");var import_chunk_7U2475D5=load("./\
-chunk-7U2475D5.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_LUIVRIXY=load("\
-./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
+unk-LTTE43GU.js");var import_chunk_HLME4ZBQ=load("./chunk-HLME4ZBQ.js");var import_chunk_2VCRT4DN=load("./chunk-2VCRT4DN.js");var import_chunk_7U2475D5=load("./\
+chunk-7U2475D5.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load("\
+./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
 "./chunk-CZB4Q33L.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load(
@@ -7846,20 +8089,20 @@ FaultError("state_unusable",`cannot use the slot ${slot}: ${file} is no file of 
 return{async admit(){const timers=(0,import_chunk_447EROGN.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_EBOOCFUF.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_GPW74J5K.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_EBOOCFUF.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_HLME4ZBQ.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_EBOOCFUF.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_EBOOCFUF.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
 "busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_EBOOCFUF.armedTimers} is the most`,`list them with ${import_chunk_CZB4Q33L.
 nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_CZB4Q33L.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_OC3P7SNQ.isEnded)((await(0,import_chunk_WQJBORA7.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+try{return!(0,import_chunk_OC3P7SNQ.isEnded)((await(0,import_chunk_AKW5C6Q2.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
 ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_7YG4K7DK.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
 , not that anything is finished. At most 64 are armed in one state folder.";var timerIn={name:"timer in",summary:"a message after a delay",form:"DELAY [--messag\
 e TEXT] [options]",words:{min:1,max:1},options,notes:`DELAY: 1s to 30d, like 90s, 25m or 1h30m. ${notes}`,examples:['timer in 25m --message "look at the build"',
-'timer in 12h --slot backstop --message "give up"'],run:(context,input)=>arm(context,input,"timer in",()=>{const delay=(0,import_chunk_UNGYPAP3.parseDuration)(input.
+'timer in 12h --slot backstop --message "give up"'],run:(context,input)=>arm(context,input,"timer in",()=>{const delay=(0,import_chunk_SBRRC2LY.parseDuration)(input.
 words[0],"the delay",import_chunk_EBOOCFUF.limits.timer);return{due:(0,import_chunk_CL3BCQKO.nowMs)()+delay,delay}})};var timerAt={name:"timer at",summary:"a me\
 ssage at an instant",form:"INSTANT [--message TEXT] [options]",words:{min:1,max:1},options,notes:`INSTANT: YYYY-MM-DDThh:mm:ss with Z or an offset like +01:00, \
 in the future, at most 30 days ahead (the example's date is GNU date). ${notes}`,examples:[`timer at "$(date -u -d '+1 hour' +%FT%TZ)" --message "go on"`],run:(context,input)=>arm(
@@ -7870,27 +8113,27 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_VDJCQF3N.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_VDJCQF3N.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_U5NKZHGD.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_U5NKZHGD.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_EBOOCFUF.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_EBOOCFUF.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_LZYNDD5K.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_LZYNDD5K.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_4FD7MZHM.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_4FD7MZHM.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
 import_chunk_7M5FTEZX.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
 import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,
-run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_LZYNDD5K.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
-await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_LZYNDD5K.tellLaunched)(context,input,root,{...launched,replaced},
+run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_4FD7MZHM.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
+await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_4FD7MZHM.tellLaunched)(context,input,root,{...launched,replaced},
 false)}function futureInstant(text){const now=(0,import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError(
 "usage",`cannot arm a timer at ${text}: ${why}; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);
-if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_UNGYPAP3.formatAge)(now-due):(0,import_chunk_UNGYPAP3.formatDuration)(now-due)} ago`);const{max}=import_chunk_EBOOCFUF.
-limits.timer;if(due-now>max)throw refused(`that is in ${(0,import_chunk_UNGYPAP3.formatDuration)(due-now)}, and ${(0,import_chunk_UNGYPAP3.formatDuration)(max)}\
+if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_SBRRC2LY.formatAge)(now-due):(0,import_chunk_SBRRC2LY.formatDuration)(now-due)} ago`);const{max}=import_chunk_EBOOCFUF.
+limits.timer;if(due-now>max)throw refused(`that is in ${(0,import_chunk_SBRRC2LY.formatDuration)(due-now)}, and ${(0,import_chunk_SBRRC2LY.formatDuration)(max)}\
  is the most`);return due}
 
 },
-"./timer-facts-LPDA4J4Y.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>import_chunk_AT6XLLV6.dueWords,timerFacts:()=>import_chunk_AT6XLLV6.timerFacts});module.exports=stdin_exports;
-var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+"./timer-facts-HUMBIDTY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>import_chunk_5KEVMXCX.dueWords,timerFacts:()=>import_chunk_5KEVMXCX.timerFacts});module.exports=stdin_exports;
+var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
 var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
@@ -7901,12 +8144,12 @@ JZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chu
 JSBRDJBE.js");
 
 },
-"./turn-A6PBJXFR.js": function (module, exports) {
+"./turn-F4Q57Q6J.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_YSRCRM3R=load(
 "./chunk-YSRCRM3R.js");var import_chunk_UBYOQ2QW=load("./chunk-UBYOQ2QW.js");var import_chunk_DDZYH3FZ=load("./chunk-DDZYH3FZ.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TN577QPW=load(
-"./chunk-TN577QPW.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OWRKQ4JK=load(
+"./chunk-OWRKQ4JK.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -7914,7 +8157,7 @@ JSBRDJBE.js");
 "./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_5AMCSYZA.findEngine)(spec.engine)??import_chunk_5AMCSYZA.defaultEngine;
-const pool=(0,import_chunk_TN577QPW.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
+const pool=(0,import_chunk_OWRKQ4JK.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
 const behind=(0,import_chunk_447EROGN.listActive)(root).filter(id=>(0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)>0&&isWaiting(id));for(const id of behind.slice(
 0,import_chunk_EBOOCFUF.queueTold)){const read=(0,import_chunk_R6BAS6U2.readWorker)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));if(read.kind==="ok")engine.signal(
 read.value.worker,"SIGURG")}}var Holdup=class{holder;since=0;tries=0;forget(){this.holder=void 0}note(holder){if(!holder)return this.forget();if(!this.isSame(holder)){
@@ -7939,7 +8182,7 @@ map(({id})=>id);return{place,live:atWork.length,behind}}async function waitForTu
 lostTurn(claim)??await new Queued(claim).untilTurn();if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_OC3P7SNQ.specAtTurn)(claim.spec,turn);return true}
 function lostTurn({paths}){const started=(0,import_chunk_S7M4UBSY.factsOf)(paths.started);if(!started)return void 0;const age=Math.max(0,(0,import_chunk_CL3BCQKO.
 nowMs)()-started.modifiedMs);return{at:(0,import_chunk_CL3BCQKO.isoOf)(started.modifiedMs),boot_id:(0,import_chunk_33P23ATF.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.
-monotonicMs)()-age,files:{}}}var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;voice;signs;memory=(0,import_chunk_TN577QPW.makeQueueMemory)();stop=new AbortController;nap=(0,
+monotonicMs)()-age,files:{}}}var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;voice;signs;memory=(0,import_chunk_OWRKQ4JK.makeQueueMemory)();stop=new AbortController;nap=(0,
 import_chunk_LUIVRIXY.makeNap)(this.stop.signal);since=(0,import_chunk_CL3BCQKO.monotonicMs)();holdup=new Holdup;isRefused=false;why;constructor(claim){this.claim=
 claim;this.progress=new import_chunk_UBYOQ2QW.Progress(claim);this.voice=new QueueVoice(claim,this.progress);this.signs=new QueueSigns(claim.root,()=>this.nap.ring(
 "fifo"))}async untilTurn(){const release=this.listen();const{progress,claim}=this;if(claim.generation>1){progress.note("worker_replaced",{worker:claim.self.pid,
@@ -7947,23 +8190,23 @@ generation:claim.generation,baseline_reset:false});claim.isReplacementTold=true}
 ()=>resolve()));let turn;for(let quiet=quickMs.length;!turn&&!this.stop.signal.aborted;){const round=this.round(quiet).catch(error=>this.waitOut(error)).then(told=>({
 told}));const done=await Promise.race([round,stopped]);if(!done)break;turn=done.told.turn;quiet=done.told.isRung?0:quiet+1}if(turn)return turn;await this.end();
 return void 0}finally{release();this.signs.close();this.stop.abort()}}async round(quiet){const{root,spec}=this.claim;if(this.isRefused)this.takeBack();if(isOver(
-this.claim.paths)){this.stop.abort();return{isRung:false}}let standing=await(0,import_chunk_TN577QPW.lookAtQueue)(root,spec,this.memory);while(await this.signs.
-hear(standing))standing=await(0,import_chunk_TN577QPW.lookAtQueue)(root,spec,this.memory);if(await this.care(standing))standing=await(0,import_chunk_TN577QPW.lookAtQueue)(
+this.claim.paths)){this.stop.abort();return{isRung:false}}let standing=await(0,import_chunk_OWRKQ4JK.lookAtQueue)(root,spec,this.memory);while(await this.signs.
+hear(standing))standing=await(0,import_chunk_OWRKQ4JK.lookAtQueue)(root,spec,this.memory);if(await this.care(standing))standing=await(0,import_chunk_OWRKQ4JK.lookAtQueue)(
 root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};if(standing.mayGo){const turn=await this.take();if(turn)return{turn,isRung:true}}else await this.
-voice.tell(standing,(0,import_chunk_TN577QPW.hindranceOf)(root,standing,this.memory));const live=standing.ahead.length+standing.atWork.length;const before=standing.
-ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_TN577QPW.workerOf)((0,import_chunk_SBGDAVSA.jobPaths)(root,before))==="dead";const slow=isAlone||standing.
+voice.tell(standing,(0,import_chunk_OWRKQ4JK.hindranceOf)(root,standing,this.memory));const live=standing.ahead.length+standing.atWork.length;const before=standing.
+ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_OWRKQ4JK.workerOf)((0,import_chunk_SBGDAVSA.jobPaths)(root,before))==="dead";const slow=isAlone||standing.
 mayGo?1e3:Math.max(import_chunk_EBOOCFUF.queueLookMs,live*import_chunk_EBOOCFUF.queueLookPerJobMs);const why=await this.nap.sleep(quickMs[quiet]??slow);return{isRung:why.
 includes("fifo")}}async waitOut(error){const isBusy=error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy";if(!isBusy){(0,import_chunk_YSRCRM3R.
 noteTrouble)(this.claim.paths,error);const own=this.isRefused?void 0:(0,import_chunk_5AMCSYZA.readTurn)(this.claim.paths,this.claim.spec.id);if(own)return{turn:own,
 isRung:true};const cause=(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error)).slice(0,import_chunk_EBOOCFUF.excerptBytes);await this.
 voice.tellHeld(`it cannot take its turn yet, and tries again: ${cause}`).catch(()=>void 0)}await this.nap.sleep(import_chunk_EBOOCFUF.queueLookMs);return{isRung:false}}async care(standing){
-const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.some(({condition})=>condition!=="supervised"):(0,import_chunk_TN577QPW.
-workerOf)((0,import_chunk_SBGDAVSA.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.resolve().then(()=>load("./queue-care-32DTROJH.js"))).careForQueue(
+const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.some(({condition})=>condition!=="supervised"):(0,import_chunk_OWRKQ4JK.
+workerOf)((0,import_chunk_SBGDAVSA.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.resolve().then(()=>load("./queue-care-MLFROXVZ.js"))).careForQueue(
 root,standing,this.memory)}async take(){const{root,paths}=this.claim;const{queueLock}=(0,import_chunk_SBGDAVSA.rootPaths)(root);const act=isHeld=>(0,import_chunk_V3DXEM5O.
 withLock)(paths.lock,()=>this.takeAlone(isHeld));try{const turn=await(0,import_chunk_V3DXEM5O.withLock)(queueLock,act,import_chunk_EBOOCFUF.lockWaitMs,holder=>this.
 holdup.mayPass(holder));this.holdup.forget();return turn}catch(error){const isBusy=error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy";if(isBusy)
 await this.voice.tellHeld(this.holdup.note((0,import_chunk_V3DXEM5O.holderOf)(queueLock)));else if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(
-error)??""))throw error;return void 0}}async takeAlone(isHeld){const{root,spec,paths}=this.claim;const{mayGo,atWork}=await(0,import_chunk_TN577QPW.lookAtQueue)(
+error)??""))throw error;return void 0}}async takeAlone(isHeld){const{root,spec,paths}=this.claim;const{mayGo,atWork}=await(0,import_chunk_OWRKQ4JK.lookAtQueue)(
 root,spec,this.memory);if(!mayGo||this.stop.signal.aborted||isOver(this.claim.paths)||(0,import_chunk_R6BAS6U2.readCancel)(paths))return void 0;const files=await this.
 files();const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_33P23ATF.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),files};this.
 isRefused=true;(0,import_chunk_5AMCSYZA.writeTurn)(paths,spec.id,turn);if(!isHeld()){this.takeBack();return void 0}this.isRefused=false;const fields={waited_ms:(0,
@@ -7973,7 +8216,7 @@ success_files&&!run?.result_paths)return{};const{freshPaths}=await Promise.resol
 return{}}}listen(){const{paths}=this.claim;const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))this.why??="state_vanished";else if((0,import_chunk_R6BAS6U2.
 readCancel)(paths))this.why??="canceled";if(this.why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_DDZYH3FZ.renewLease)(paths);look()},import_chunk_EBOOCFUF.
 leaseMs);const onNudge=()=>{look();this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);process.off("SIGURG",onNudge)}}async end(){
-if(this.why!=="canceled")return;const{claim}=this;const{endQueued}=await Promise.resolve().then(()=>load("./end-queued-FO3PTPTS.js"));for(let isDone=false;!isDone&&
+if(this.why!=="canceled")return;const{claim}=this;const{endQueued}=await Promise.resolve().then(()=>load("./end-queued-SC5GBFJL.js"));for(let isDone=false;!isDone&&
 (0,import_chunk_S7M4UBSY.exists)(claim.paths.folder);)isDone=await endQueued(claim.root,claim.spec.id);wakeBehind(claim.root,claim.spec,this.memory)}};
 
 },
@@ -7988,12 +8231,12 @@ summary,80).join("\n"),["Options:",...options].join("\n")];if(command.notes)part
 `}
 
 },
-"./verify-R6AV4VHR.js": function (module, exports) {
+"./verify-T6GGZI2H.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_BOPSRWHI=load(
+"./chunk-LTTE43GU.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load(
+"./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -8011,7 +8254,7 @@ map(result=>[countOf(verdicts,result),result]).filter(([count])=>count!==0);retu
 detail},width){const indent=14;const lines=(0,import_chunk_PRXIW46S.wrap)(`${kind} ${(0,import_chunk_LXK2ZILE.excerpt)(claim,120)}: ${detail}`,Math.max(20,width-
 indent));return lines.map((line,n)=>(0,import_chunk_BOPSRWHI.cutToWidth)(`${(n===0?result:"").padEnd(indent)}${line}`,Math.max(20,width)))}function claimsNotes(view,{
 rerun,unclaimed,block_error},width){const notes=[];const say=text=>void notes.push(...(0,import_chunk_PRXIW46S.wrap)(text,width));if(rerun)say(`${rerun.command}\
-: ${rerun.reason}, ${(0,import_chunk_UNGYPAP3.formatDuration)(rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].
+: ${rerun.reason}, ${(0,import_chunk_SBRRC2LY.formatDuration)(rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].
 map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&unclaimed.file_count>0)say(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.
 showName),unclaimed.file_count)}`);if(unclaimed&&unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);
 say(`commits that are not claimed: ${listed(commits,unclaimed.commit_count)}`)}if(block_error){notes.push(`see its result: ${import_chunk_CZB4Q33L.nextCommands.
@@ -8033,11 +8276,11 @@ gent wrote, also where there is no block.","Exit codes: 0 nothing is contradicte
 al or blocked (with blockedReason); the lists may be missing:',import_chunk_WDFY7HZW.claimsExample].join("\n"),examples:["verify implement-mik3x9ab-4f7q2z",'ver\
 ify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);
 const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(text,"--rerun");const id=(0,import_chunk_447EROGN.findJob)(
-root,input.words[0]??"");const view=await(0,import_chunk_WQJBORA7.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)){
+root,input.words[0]??"");const view=await(0,import_chunk_AKW5C6Q2.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)){
 const wait=import_chunk_CZB4Q33L.nextCommands.waitOn(id,view.spec,root.option);const notes=[`${id}: ${view.state.state}, there is nothing to verify yet; wait fo\
 r it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.
 has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-YYCKGFJH.js"));const stop=new AbortController;const rerun=async cwd=>{
-const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-WZET6OWR.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.
+const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-FHCYGEZT.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.
 onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.
 endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.verdict==="verified"?import_chunk_6PFAPK5K.
 exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("json"))return{code,json:claimsDocument(view,verification)};return{code,out:claimsPage(
@@ -8168,11 +8411,11 @@ exports=stdin_exports;var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var 
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./watch-4OEYPC7B.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_VDJCQF3N=load(
-"./chunk-VDJCQF3N.js");var import_chunk_LZYNDD5K=load("./chunk-LZYNDD5K.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
+"./watch-SHKPSYAC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_U5NKZHGD=load(
+"./chunk-U5NKZHGD.js");var import_chunk_4FD7MZHM=load("./chunk-4FD7MZHM.js");var import_chunk_7M5FTEZX=load("./chunk-7M5FTEZX.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_K5EWC7EO=load("./chunk-K5EWC7EO.js");var import_chunk_G4YWOPCR=load(
+"./chunk-LTTE43GU.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_DPLYMX7V=load("./chunk-DPLYMX7V.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load(
 "./chunk-ZZ53MBOS.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
@@ -8188,25 +8431,25 @@ limits.watchAttempt,help:"bound of one look as a whole (default 30s)"},tolerate:
 o many looks in a row may fail (default: as many as --for has time for)"},once:{kind:"flag",help:"look once, now; no job: 0 it holds, 2 not yet, 3 it failed or \
 cannot be looked at"},repeat:{kind:"flag",help:"tell every change until --for is over, instead of ending at the first verdict"},foreground:{kind:"flag",help:"st\
 ay, print one JSON line for each change, exit with the verdict"},...import_chunk_7YG4K7DK.launchOptions}}var watch={name:"watch",summary:"wait for a condition: \
-a file, a page, a check, another job, ...",form:"KIND ... --for D [options]",words:{min:1,max:1},options:import_chunk_7YG4K7DK.common,notes:`Kinds: ${import_chunk_K5EWC7EO.
+a file, a page, a check, another job, ...",form:"KIND ... --for D [options]",words:{min:1,max:1},options:import_chunk_7YG4K7DK.common,notes:`Kinds: ${import_chunk_DPLYMX7V.
 watchIds.join(", ")}. Each has a page of its own: watch KIND --help.`,examples:["watch file build/out.tar --for 2h","watch --help","watch file --help"],async choose(args){
-const[word,...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const kind=word===void 0?void 0:await(0,import_chunk_K5EWC7EO.loadWatch)(
+const[word,...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const kind=word===void 0?void 0:await(0,import_chunk_DPLYMX7V.loadWatch)(
 word);if(!kind)throw unknownKind(word);return{command:commandOf(kind,rest),args:rest}},async run(){throw unknownKind(void 0)}};async function listed(){const kinds=await Promise.
-all(import_chunk_K5EWC7EO.watchIds.map(import_chunk_K5EWC7EO.loadWatch));const width=Math.max(...import_chunk_K5EWC7EO.watchIds.map(id=>id.length));const rows=kinds.
+all(import_chunk_DPLYMX7V.watchIds.map(import_chunk_DPLYMX7V.loadWatch));const width=Math.max(...import_chunk_DPLYMX7V.watchIds.map(id=>id.length));const rows=kinds.
 flatMap(kind=>kind?[`${kind.id.padEnd(width)}  ${kind.summary}`]:[]);return{...watch,notes:`${rows.join("\n")}
 
 Each has a page of its own: watch KIND --help.`,examples:kinds.flatMap(kind=>kind?.examples.slice(0,1)??[])}}function unknownKind(word){const came=word===void 0?
 "cannot watch without a condition":word.startsWith("-")?`cannot take ${word} there: what to watch comes first`:`cannot watch ${JSON.stringify(word)}: there is n\
-o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_K5EWC7EO.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${import_chunk_DPLYMX7V.watchIds.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-QUVJDR4B.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_VDJCQF3N.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_VDJCQF3N.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_7M5FTEZX.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_LZYNDD5K.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-YEQHTPDW.js"))).follow(context,root,launched.id);return(0,import_chunk_LZYNDD5K.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_LZYNDD5K.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-7UYCCG6F.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_U5NKZHGD.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_U5NKZHGD.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_7M5FTEZX.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_4FD7MZHM.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-CRUUJ2VZ.js"))).follow(context,root,launched.id);return(0,import_chunk_4FD7MZHM.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_4FD7MZHM.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_EBOOCFUF.toolGraceMs,maxOutputBytes:import_chunk_EBOOCFUF.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -8214,7 +8457,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_LTTE43GU.checkRoot)(root.folder);return(0,import_chunk_447EROGN.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_LZYNDD5K.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_4FD7MZHM.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -8222,15 +8465,15 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-YEQHTPDW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_GPW74J5K=load("./chunk-GPW74J5K.js");var import_chunk_G3HUXVHN=load(
-"./chunk-G3HUXVHN.js");var import_chunk_HBN3OCYT=load("./chunk-HBN3OCYT.js");var import_chunk_YMO37ZVD=load("./chunk-YMO37ZVD.js");var import_chunk_X2TSI3J6=load(
-"./chunk-X2TSI3J6.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_O5WAK4KX=load(
-"./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load("./chunk-AT6XLLV6.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_UNGYPAP3=load(
-"./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
+"./watch-foreground-CRUUJ2VZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_HLME4ZBQ=load("./chunk-HLME4ZBQ.js");var import_chunk_VR5CFYQH=load(
+"./chunk-VR5CFYQH.js");var import_chunk_4SDYYJKW=load("./chunk-4SDYYJKW.js");var import_chunk_2VCRT4DN=load("./chunk-2VCRT4DN.js");var import_chunk_X2TSI3J6=load(
+"./chunk-X2TSI3J6.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load(
+"./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
 "./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_6PFAPK5K=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -8246,19 +8489,19 @@ paths.events,()=>{drain();return isHeard});const view=await ended;if(view===void
 code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`the reader is gone; job ${id} runs on; collect: ${collect}`]}}drain();const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(
 view.state.state);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state))say((0,import_chunk_X2TSI3J6.terminalLine)(view.state,kind));if((0,import_chunk_OC3P7SNQ.isEnded)(
 view.state)&&isHeard)(0,import_chunk_UC6ORW33.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,{id,owner},events,tell){const patience=Number.
-MAX_SAFE_INTEGER;return(0,import_chunk_G3HUXVHN.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience,owner,tell:context.
+MAX_SAFE_INTEGER;return(0,import_chunk_VR5CFYQH.withRegistration)(root.folder,[id],{kind:"foreground",mode:"all",until:[],timeoutMs:patience,owner,tell:context.
 tell},()=>new Promise((resolve,reject)=>{let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=(0,import_chunk_3BHDXNO3.onNextChange)([events],look);if(!tell())
 end(void 0)};const timer=setInterval(look,lookMs);const end=view=>{clearInterval(timer);unwatch();release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.
 onInterrupt)(signal=>{context.tell(`${signal}: canceling job ${id}`);const request={owner:import_chunk_IYTRN2OE.variables.owner()??null,why:`its foreground got ${signal}`};
-(0,import_chunk_GPW74J5K.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_YMO37ZVD.waitForJobs)(root.folder,[id],{mode:"\
+(0,import_chunk_HLME4ZBQ.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_2VCRT4DN.waitForJobs)(root.folder,[id],{mode:"\
 all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-QUVJDR4B.js": function (module, exports) {
+"./watch-once-7UYCCG6F.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_X2TSI3J6=load("./chunk-X2TSI3J6.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_2R7CK7II=load("./chunk-2R7CK7II.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_WQJBORA7=load("./chunk-WQJBORA7.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-FKEDTWPK.js");var import_chunk_CRDU7PDT=load("./chunk-CRDU7PDT.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_AKW5C6Q2=load("./chunk-AKW5C6Q2.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -8267,7 +8510,7 @@ all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.
 exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.unsuccessful};async function lookNow(context,kind,input,place){
 const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.onInterrupt)(()=>stop.abort());try{const start=kind.start?.(
-read.input)??null;const answer=await(0,import_chunk_2R7CK7II.attempt)(kind,read.input,start,{place:{root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_IYTRN2OE.
+read.input)??null;const answer=await(0,import_chunk_CRDU7PDT.attempt)(kind,read.input,start,{place:{root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_IYTRN2OE.
 callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};
 const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.
 message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.exitCodes.unsuccessful;const json=(0,import_chunk_X2TSI3J6.lineOf)(

@@ -65,6 +65,8 @@ export interface LoopState {
   /** One for each iteration whose gate said NO-GO: `ITERATION:DIGEST`, oldest first, at most 20. */
   failure_fingerprints: string[];
   current: CurrentWork | null;
+  /** When the milestone was begun that is worked on, or was finished last: jobs since then are of this boundary. */
+  since: string | null;
   stopped: { reason: StopReason; detail: string; at: string } | null;
   /** Commit of the last checkpoint's parent: lines since then are looked at by E4. Null before the first. */
   boundary: string | null;

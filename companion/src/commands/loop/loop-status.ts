@@ -15,6 +15,6 @@ export const status: Command = {
 
   async run(context, input) {
     const state = requireLoop(loopPlace(context.cwd, context.root(input)));
-    return { code: exitCodes.done, out: `${state.goal}\n`, json: { state } };
+    return { code: exitCodes.done, out: `${state.goal}\n`, ...(input.has('json') ? { json: { state } } : {}) };
   },
 };

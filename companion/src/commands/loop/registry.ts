@@ -2,7 +2,11 @@
 import type { Command } from '../command.ts';
 
 const loaders = {
+  init: async () => (await import('./loop-init.ts')).init,
+  plan: async () => (await import('./loop-plan.ts')).plan,
   status: async () => (await import('./loop-status.ts')).status,
+  stop: async () => (await import('./loop-stop.ts')).stop,
+  trust: async () => (await import('./loop-trust.ts')).trust,
 } satisfies Record<string, () => Promise<Command>>;
 
 export const loopVerbs = Object.keys(loaders);

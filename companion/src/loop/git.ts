@@ -1,0 +1,105 @@
+// What the loop reads of git: where HEAD is, what is not committed, which lines were added since the last boundary. Through the one safe way to
+// run git; outside a repository every answer is "no git".
+import path from 'node:path';
+import { type Git, openGit } from '../platform/git-tool.ts';
+import type { LoopPlace } from './place.ts';
+
+export type LoopGit = { git: Git } | { reason: string };
+
+/** `.loop/` is ours and never counts; nor does the state folder, where it lies in the worktree. */
+function ownPaths(place: LoopPlace): string[] {
+  const state = path.relative(place.worktree, place.root.folder);
+  const isInside = state !== '' && !state.startsWith('..') && !path.isAbsolute(state);
+  return ['.loop', ...(isInside ? [state] : [])];
+}
+
+export function openLoopGit(place: LoopPlace): LoopGit {
+  return place.isGit ? openGit(place.worktree) : { reason: 'no git here' };
+}
+
+/** HEAD's commit; null before the first one. */
+export function headOf(git: Git): string | null {
+  const answer = git.run(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
+  return answer.ok ? answer.bytes.toString('latin1').trim() : null;
+}
+
+export function isOurs(place: LoopPlace, file: string): boolean {
+  return ownPaths(place).some((own) => file === own || file.startsWith(`${own}/`));
+}
+
+/** Paths with a change that is not committed, `.loop/` left out; or why that cannot be told. */
+export function uncommitted(place: LoopPlace, git: Git): { files: string[] } | { reason: string } {
+  const answer = git.run(['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames']);
+  if (!answer.ok) return { reason: answer.reason };
+  const rows = answer.bytes
+    .toString('utf8')
+    .split('\0')
+    .filter((row) => row.length > 3);
+  return { files: rows.map((row) => row.slice(3)).filter((file) => !isOurs(place, file)) };
+}
+
+export interface AddedLine {
+  file: string;
+  line: number;
+  text: string;
+}
+
+/** Lines that were added since `boundary` (null: since the beginning), committed or not; of untracked files all lines are new. */
+export function addedLines(
+  place: LoopPlace,
+  git: Git,
+  boundary: string | null,
+): { lines: AddedLine[] } | { reason: string } {
+  const empty = git.run(['hash-object', '-t', 'tree', '--stdin'], { input: '' });
+  const from = boundary ?? (empty.ok ? empty.bytes.toString('latin1').trim() : '');
+  const answer = git.run(['diff', '--no-color', '--unified=0', '--no-renames', '--diff-filter=AMT', from, '--']);
+  if (!answer.ok) return { reason: answer.reason };
+  const listed = git.run(['ls-files', '--others', '--exclude-standard', '-z']);
+  if (!listed.ok) return { reason: listed.reason };
+  const found = parseDiff(answer.bytes.toString('utf8'));
+  for (const file of listed.bytes
+    .toString('utf8')
+    .split('\0')
+    .filter((name) => name !== '')) {
+    if (isOurs(place, file)) continue;
+    const added = git.run(['diff', '--no-color', '--unified=0', '--no-index', '--', '/dev/null', file], {
+      limit: 4 * 1024 * 1024,
+    });
+    // 1: they differ, which is what was asked for; its text comes only with 0, so the file is read as a whole elsewhere.
+    if (added.ok) found.push(...parseDiff(added.bytes.toString('utf8')));
+  }
+  return { lines: found.filter(({ file }) => !isOurs(place, file)) };
+}
+
+function parseDiff(text: string): AddedLine[] {
+  const lines: AddedLine[] = [];
+  let file = '';
+  let next = 0;
+  let left = 0;
+  for (const row of text.split('\n')) {
+    if (left > 0 && row.startsWith('+')) {
+      lines.push({ file, line: next, text: row.slice(1) });
+      next += 1;
+      left -= 1;
+    } else if (row.startsWith('+++ ')) file = unquoted(row.slice(4));
+    else {
+      const hunk = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(row);
+      if (!hunk) continue;
+      next = Number(hunk[1]);
+      left = Number(hunk[2] ?? 1);
+    }
+  }
+  return lines;
+}
+
+/** `b/path`, quoted like a C string where it has odd bytes. */
+function unquoted(word: string): string {
+  const plain = word.startsWith('"') ? word.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') : word.replace(/\t$/, '');
+  return plain.replace(/^b\//, '');
+}
+
+/** A file as HEAD has it; undefined where it has none. */
+export function committed(git: Git, file: string): Buffer | undefined {
+  const answer = git.run(['cat-file', 'blob', `HEAD:${file}`]);
+  return answer.ok ? answer.bytes : undefined;
+}
