@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "ee221bb3c830b500";
+const buildId = "22d8d82c4d80b1b9";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -142,7 +142,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-S6TOYC35.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-NXD7HWIG.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-BATJ23UE.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-GFS55BZ7.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -2242,24 +2242,6 @@ wake},wanted){if(!Array.isArray(wake))return void 0;return byUrgency.find(word=>
 isArray(wake)&&wake.every(word=>word==="checkpoint")}
 
 },
-"./chunk-ISFFQJMM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-X2VA4CML.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-SHKPSYAC.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-KNVH6QXP.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-OZTKPSNQ.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-AVCQOMIC.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-256TBHMZ.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-ADNRMQQN.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-APVWYURV.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-CBGG67BF.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-E775F42C.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-DY4OX2L6.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-XLBSTEBZ.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-FAAXZYSO.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-3SSUUVJA.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-ZX23FWTW.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-LVAYL4PF.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-COT3AUX6.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-T6GGZI2H.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-LLJYLEB3.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
-"./clean-DXGFYR2L.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-KZIVROWV.js"))).setup,hook:async()=>(await Promise.resolve().then(
-()=>load("./hook-WXTHZ6R2.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-OAT6S5FF.js"))).doctor,help:async()=>(await Promise.resolve().
-then(()=>load("./help-NBPTDYX3.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
-void 0}
-
-},
 "./chunk-IYTRN2OE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{apartEnvironment:()=>apartEnvironment,cacheFolder:()=>cacheFolder,callerEnvironment:()=>callerEnvironment,childEnvironment:()=>childEnvironment,
 comparableEnvironment:()=>comparableEnvironment,configFolder:()=>configFolder,credentialNames:()=>credentialNames,dataFolder:()=>dataFolder,handbackVariable:()=>handbackVariable,
@@ -3031,6 +3013,24 @@ if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(
 1024**3).toFixed(1)} GiB`}
 
 },
+"./chunk-TKTMS6V7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-X2VA4CML.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-SHKPSYAC.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-KNVH6QXP.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-OZTKPSNQ.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-AVCQOMIC.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-256TBHMZ.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-ADNRMQQN.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-APVWYURV.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-CBGG67BF.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-E775F42C.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-DY4OX2L6.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-XLBSTEBZ.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-FAAXZYSO.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-3SSUUVJA.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-ZX23FWTW.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-LVAYL4PF.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-COT3AUX6.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-T6GGZI2H.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-BYHJIAQ7.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
+"./clean-DXGFYR2L.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-EOYBBZR2.js"))).setup,hook:async()=>(await Promise.resolve().then(
+()=>load("./hook-WXTHZ6R2.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-OAT6S5FF.js"))).doctor,help:async()=>(await Promise.resolve().
+then(()=>load("./help-6ZGYMZBK.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
+void 0}
+
+},
 "./chunk-TV6M3BVC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,closeReading:()=>closeReading,closes:()=>closes,fenceOf:()=>fenceOf,
 linesOf:()=>linesOf,readSafely:()=>readSafely,replay:()=>replay});module.exports=stdin_exports;var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_EBOOCFUF=load(
@@ -3501,8 +3501,8 @@ chunk-ZJKPWZEQ.js");var import_chunk_JEBVECJV=load("./chunk-JEBVECJV.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-BATJ23UE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_ISFFQJMM=load("./chunk-ISFFQJMM.js");var import_chunk_LTTE43GU=load(
+"./dispatch-GFS55BZ7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_TKTMS6V7=load("./chunk-TKTMS6V7.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
@@ -3540,8 +3540,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_ISFFQJMM.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_ISFFQJMM.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_TKTMS6V7.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_TKTMS6V7.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_LTTE43GU.locateRoot)({option:parsed.
@@ -4408,6 +4408,16 @@ makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
+"./begun-UTJYFY6W.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{beginCheckpoint:()=>import_chunk_TRTCCDAR.beginCheckpoint,finishBegun:()=>import_chunk_TRTCCDAR.finishBegun});module.
+exports=stdin_exports;var import_chunk_TRTCCDAR=load("./chunk-TRTCCDAR.js");var import_chunk_2GR7RNLA=load("./chunk-2GR7RNLA.js");var import_chunk_7Z6SPYPV=load(
+"./chunk-7Z6SPYPV.js");var import_chunk_4XATKPFW=load("./chunk-4XATKPFW.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_B43A2IIN=load(
+"./chunk-B43A2IIN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");
+
+},
 "./catalog-AZYCOZHR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findJob:()=>import_chunk_447EROGN.findJob,jobsFolder:()=>import_chunk_447EROGN.jobsFolder,listActive:()=>import_chunk_447EROGN.
 listActive,listJobs:()=>import_chunk_447EROGN.listJobs,noFolderFault:()=>import_chunk_447EROGN.noFolderFault,requireWholeId:()=>import_chunk_447EROGN.requireWholeId});
@@ -4415,6 +4425,12 @@ module.exports=stdin_exports;var import_chunk_447EROGN=load("./chunk-447EROGN.js
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./chunk-2GR7RNLA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{headOf:()=>headOf,openLoopGit:()=>openLoopGit});module.exports=stdin_exports;var import_chunk_B43A2IIN=load("./chun\
+k-B43A2IIN.js");function openLoopGit(place){return place.isGit?(0,import_chunk_B43A2IIN.openGit)(place.worktree):{reason:"no git here"}}function headOf(git){const answer=git.
+run(["rev-parse","--verify","--quiet","HEAD^{commit}"]);return answer.ok?answer.bytes.toString("latin1").trim():null}
 
 },
 "./chunk-2LDRAHHN.js": function (module, exports) {
@@ -4497,6 +4513,41 @@ join(own2,"settings-copies",`${place.slice(0,40)}-${hash.slice(0,8)}`,import_nod
 FaultError("preflight",`cannot change the settings ${file}: ${why}`,next)}
 
 },
+"./chunk-35SQSCSI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{extraOf:()=>extraOf,makeHandoff:()=>makeHandoff});module.exports=stdin_exports;var import_chunk_4XATKPFW=load("./ch\
+unk-4XATKPFW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var handoffHeads=["Goal","Completed","Next step","Risks","Verify and key files"];var doneShown=30;
+function makeHandoff(state,extra){const next=state.milestones.find(({status})=>status!=="done");const bodies=[oneLine(state.goal),completedText(state),nextText(
+next,extra.next),listText(extra.risks,"none told"),verifyText(state,extra.keyFiles)];const sections=handoffHeads.map((head,index)=>`## ${head}
+
+${bodies[index]?.trimEnd()}
+`);return`# Handoff
+
+After iteration ${state.iteration}. Written by job-companion; \`loop status\` reads it.
+
+${sections.join("\n")}
+${(0,import_chunk_4XATKPFW.stampLine)(state)}
+`}function completedText({milestones,iteration}){const done=milestones.filter(({status})=>status==="done");const left=milestones.length-done.length;const rows=done.
+slice(-doneShown).map(({id,title})=>`- ${id}: ${oneLine(title)}`);const earlier=done.length>doneShown?[`- ${done.length-doneShown} earlier ones: see state.json`]:
+[];return[`${done.length} of ${milestones.length} milestones, ${left} left, ${iteration} iterations.`,"",...earlier,...rows].join("\n")}function nextText(next,more){
+if(!next)return"All milestones are done: run the gate.";const risk=next.risk==="risky"?["","It is risky: it needs the verdict of a review job before GO."]:[];return[
+`${next.id}: ${oneLine(next.title)}`,"","Acceptance:","",listText(acceptanceOf(next),"none: state it before work begins").trimEnd(),...risk,...more.length>0?["",
+listText(more,"").trimEnd()]:[]].join("\n")}function verifyText({verify},keyFiles){const commands=verify.map(({name,cmd})=>`${oneLine(name)}: \`${oneLine(cmd)}\``);
+return`Verify:
+
+${listText(commands,"no command yet")}
+Key files:
+
+${listText(keyFiles,"none told")}`}function acceptanceOf({acceptance}){return(Array.isArray(acceptance)?acceptance:[acceptance]).map(oneLine).filter(line=>line!==
+"")}function listText(lines,none){return(lines.length===0?[none]:lines).map(line=>`- ${oneLine(line)}
+`).join("")}function oneLine(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s*\n\s*<>/g," ").trim()}function extraOf(text){const risks=listUnder(
+text,"Risks").filter(line=>line!=="none told");const keyFiles=listUnder(text,"Verify and key files","Key files:").filter(line=>line!=="none told");return{risks,
+keyFiles,next:[]}}function listUnder(text,head,after){const section=text?.split(`
+## ${head}
+`)[1]?.split("\n## ")[0]??"";const part=after===void 0?section:section.split(`
+${after}
+`)[1]??"";return part.split("\n").flatMap(line=>/^- (.+)$/.exec(line)?.[1]??[])}
+
+},
 "./chunk-3DLQHJA7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{line:()=>line,smallFacts:()=>smallFacts,toEndText:()=>toEndText});module.exports=stdin_exports;var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");function line(text){const characters=[
@@ -4505,6 +4556,40 @@ evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_EBOOCFUF.ev
 plainValue)(facts,import_chunk_EBOOCFUF.excerptBytes);return JSON.stringify(plain).length<=import_chunk_EBOOCFUF.watchFactsBytes?plain:{truncated:true}}function toEndText({
 changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
 last: ${last}`}
+
+},
+"./chunk-4XATKPFW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hashOfState:()=>hashOfState,isEdited:()=>isEdited,loopLimits:()=>loopLimits,parseLoopState:()=>parseLoopState,stampLine:()=>stampLine});
+module.exports=stdin_exports;var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var loopLimits={textChars:4e3,
+milestones:500,stateBytes:1024*1024,verifySeconds:{default:1800,min:1,max:7200},verifyBytes:1024*1024,conditionMs:3e4,remediationRounds:2,sameFailures:3,resumeEntries:3,
+resumeLines:200,pace:{least:60,most:1800,external:[60,270],minutes5:270,long:[1200,1800],tracked:1200,human:1800,none:1200},iterationsMax:{default:100,min:1,max:1e5}};
+var milestoneStatuses=["pending","in_progress","done"];var stopReasons=["finished","stopped","declared","iterations_exhausted","repeated_failure","remediation_e\
+xhausted"];var verdicts=["GO","NO-GO","STOP"];var line=most=>(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._minLength)(1),(0,import_chunk_IUDMGIPH.
+_maxLength)(most));var milestoneId=(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._regex)(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/));var text=(0,import_chunk_IUDMGIPH.
+string)().check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.textChars));var milestoneForm=(0,import_chunk_IUDMGIPH.looseObject)({id:milestoneId,title:line(200),
+acceptance:(0,import_chunk_IUDMGIPH.union)([text,(0,import_chunk_IUDMGIPH.array)(text).check((0,import_chunk_IUDMGIPH._maxLength)(50))]),status:(0,import_chunk_IUDMGIPH.
+_enum)(milestoneStatuses),risk:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH._enum)(["standard","risky"]))});var verifyForm=(0,import_chunk_IUDMGIPH.
+looseObject)({name:line(100),cmd:line(loopLimits.textChars),timeout_s:(0,import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH._gte)(1),(0,import_chunk_IUDMGIPH.
+_lte)(loopLimits.verifySeconds.max))});var count=(0,import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH._gte)(0),(0,import_chunk_IUDMGIPH._lte)(1e6));var stateForm=(0,
+import_chunk_IUDMGIPH.looseObject)({schema:(0,import_chunk_IUDMGIPH.literal)(1),rev:count,goal:line(loopLimits.textChars),milestones:(0,import_chunk_IUDMGIPH.array)(
+milestoneForm).check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.milestones)),iteration:count,stop_conditions:(0,import_chunk_IUDMGIPH.array)(line(loopLimits.
+textChars)).check((0,import_chunk_IUDMGIPH._maxLength)(50)),budget:(0,import_chunk_IUDMGIPH.looseObject)({iterations_max:(0,import_chunk_IUDMGIPH.nullable)(count),
+notes:text}),updated:(0,import_chunk_IUDMGIPH.string)(),verify:(0,import_chunk_IUDMGIPH.array)(verifyForm).check((0,import_chunk_IUDMGIPH._maxLength)(50)),remediation_rounds:count,
+failure_fingerprints:(0,import_chunk_IUDMGIPH.array)(line(100)).check((0,import_chunk_IUDMGIPH._maxLength)(20)),current:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.
+looseObject)({milestone:milestoneId,owner:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),started:(0,import_chunk_IUDMGIPH.string)(),base:(0,
+import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),job:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH.string)())})),since:(0,import_chunk_IUDMGIPH.
+nullable)((0,import_chunk_IUDMGIPH.string)()),last:(0,import_chunk_IUDMGIPH.optional)(milestoneId),stopped:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.
+looseObject)({reason:(0,import_chunk_IUDMGIPH._enum)(stopReasons),detail:text,at:(0,import_chunk_IUDMGIPH.string)()})),boundary:(0,import_chunk_IUDMGIPH.nullable)(
+(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._regex)(/^[0-9a-f]{40,64}$/))),gate:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.
+looseObject)({verdict:(0,import_chunk_IUDMGIPH._enum)(verdicts),iteration:count,at:(0,import_chunk_IUDMGIPH.string)(),job:(0,import_chunk_IUDMGIPH.nullable)((0,
+import_chunk_IUDMGIPH.string)())})),hash:(0,import_chunk_IUDMGIPH.string)()});function parseLoopState(value){const read=stateForm.safeParse(value);if(!read.success){
+const faults=read.error.issues.map(({path,message})=>`${path.map(String).join(".")||"the document"}: ${message}`);return{ok:false,faults:faults.slice(0,10)}}const state=read.
+data;const ids=state.milestones.map(({id})=>id);const twice=ids.find((id,at)=>ids.indexOf(id)!==at);if(twice!==void 0)return{ok:false,faults:[`milestones: two h\
+ave the id ${twice}`]};return{ok:true,state}}function hashOfState({hash:_hash,...rest}){return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)(
+rest)).slice(0,16)}function isEdited(state){return state.hash!==hashOfState(state)}function planHash(state){const milestones=state.milestones.map(({id,title,acceptance,
+status,risk})=>({...{id,title,acceptance,risk:risk??"standard"},isDone:status==="done"}));const{goal,iteration,stop_conditions,budget,verify}=state;return(0,import_chunk_L7CMPXNA.
+hashOf)((0,import_chunk_L7CMPXNA.canonical)({goal,iteration,stop_conditions,budget,verify,milestones})).slice(0,16)}function stampLine(state){return`<!-- loop i\
+teration ${state.iteration} plan ${planHash(state)} -->`}
 
 },
 "./chunk-55JORUFF.js": function (module, exports) {
@@ -4736,6 +4821,24 @@ true}}function hookReply(event,text){return event==="Stop"?{systemMessage:text}:
 return{systemMessage:`job-companion: the hook could not look at the jobs: ${reason}`}}
 
 },
+"./chunk-7Z6SPYPV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{appendEntry:()=>appendEntry,entryText:()=>entryText,journalHead:()=>journalHead,readJournal:()=>readJournal});module.
+exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var entryHeads=["Did","Verifie\
+d","Deficiencies","Next"];var journalBytes=16*1024*1024;function journalHead(goal){return`# Journal
+
+Goal: ${oneLine(goal)}
+`}function entryText(iteration,at,parts,note){const lists=[parts.did,parts.verified,parts.deficiencies,parts.next];const sections=entryHeads.map((head,index)=>`\
+### ${head}
+
+${listText(lists[index]??[])}`);return`
+## Iteration ${iteration} -- ${at}${note===void 0?"":` (${note})`}
+
+${sections.join("\n")}`}function listText(lines){return(lines.length===0?["none"]:lines).map(line=>`- ${oneLine(line)}
+`).join("")}function oneLine(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s*\n\s*<>/g," ").trim()}function appendEntry(file,text){const old=(0,
+import_chunk_PGEWSQPR.readText)(file,journalBytes)??"";(0,import_chunk_PGEWSQPR.appendText)(file,`${old===""||old.endsWith("\n")?"":"\n"}${text}`)}function readJournal(file){
+return(0,import_chunk_PGEWSQPR.readText)(file,journalBytes)}
+
+},
 "./chunk-AZ4JBGG4.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{checkProgram:()=>checkProgram,policyBytes:()=>policyBytes,policyFault:()=>policyFault,readSettings:()=>readSettings,
 requirePolicy:()=>requirePolicy,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_FIPOTEWL=load(".\
@@ -4761,6 +4864,41 @@ text,profile,version);return fault===null?null:`${fault} (${file})`}catch{return
 import_chunk_S7M4UBSY.factsOf)(file))return{text:null};const read=(0,import_chunk_PGEWSQPR.readRange)((0,import_chunk_S7M4UBSY.realPath)(file),0,policyBytes);if(!read)
 return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are too large (${read.size} bytes) to be checked`};return{text:read.bytes.toString("u\
 tf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
+
+},
+"./chunk-BJHARUX6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{changeLoop:()=>changeLoop,checkLoopFolder:()=>checkLoopFolder,editedFault:()=>editedFault,lastDone:()=>lastDone,lockLoop:()=>lockLoop,
+loopCommand:()=>loopCommand,loopPlace:()=>loopPlace,requireLoop:()=>requireLoop,sealState:()=>sealState,stateText:()=>stateText,writeState:()=>writeState});module.
+exports=stdin_exports;var import_chunk_4XATKPFW=load("./chunk-4XATKPFW.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_G4YWOPCR=load(
+"./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
+"./chunk-PDZYO7X2.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");function loopPlace(cwd,root){const found=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);const worktree=found??
+cwd;const folder=import_node_path.default.join(worktree,".loop");const own=(0,import_chunk_SBGDAVSA.rootPaths)(root.folder).loop;return{worktree,isGit:found!==void 0,
+folder,state:import_node_path.default.join(folder,"state.json"),journal:import_node_path.default.join(folder,"journal.md"),handoff:import_node_path.default.join(
+folder,"handoff.md"),root,lock:import_node_path.default.join(own,"lock"),trust:import_node_path.default.join(own,"trust.json"),begun:import_node_path.default.join(
+own,"checkpoint.json")}}function checkLoopFolder(place){const facts=(0,import_chunk_S7M4UBSY.factsOf)(place.folder);if(!facts)return false;const reason=facts.kind===
+"link"?"it is a symbolic link":facts.kind!=="folder"?"it is no folder":facts.uid!==process.getuid?.()?`it belongs to user ${facts.uid}`:void 0;if(reason!==void 0)
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the loop folder ${place.folder}: ${reason}`);for(const file of[place.state,place.journal,place.
+handoff]){const inner=(0,import_chunk_S7M4UBSY.factsOf)(file);if(inner&&inner.kind!=="file")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${file}\
+: it is no regular file`)}return true}function readLoop(place){if(!checkLoopFolder(place))return{kind:"none"};const text=(0,import_chunk_PGEWSQPR.readText)(place.
+state,import_chunk_4XATKPFW.loopLimits.stateBytes+1);if(text===void 0)return{kind:"damaged",faults:[".loop has no state.json"]};if(text.length>import_chunk_4XATKPFW.
+loopLimits.stateBytes)return{kind:"damaged",faults:["state.json is larger than 1 MiB"]};let value;try{value=JSON.parse(text)}catch(error){return{kind:"damaged",
+faults:[`state.json is no JSON: ${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,160)}`]}}const read=(0,import_chunk_4XATKPFW.parseLoopState)(value);
+return read.ok?{kind:"ok",state:read.state,isEdited:(0,import_chunk_4XATKPFW.isEdited)(read.state)}:{kind:"damaged",faults:read.faults.map(fault=>`state.json, ${(0,
+import_chunk_LXK2ZILE.plainText)(fault)}`)}}function requireLoop(place){const read=readLoop(place);if(read.kind==="ok")return read.state;if(read.kind==="none")throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot find a loop: there is no ${place.folder}`,loopCommand(place,"init",'"GOAL"'));throw new import_chunk_NVPF5LEY.FaultError("preflig\
+ht",`cannot read the loop: ${read.faults.join("; ")}`,"bring it back with git (git checkout -- .loop), or mend that field")}async function changeLoop(place,change){
+return lockLoop(place,async()=>{const state=requireLoop(place);if((0,import_chunk_4XATKPFW.isEdited)(state))throw editedFault(place);const changed=await change(
+state);if(changed===state)return state;const next=sealState(changed);writeState(place,next);return next})}function editedFault(place){return new import_chunk_NVPF5LEY.
+FaultError("preflight","cannot change the loop: its state.json was edited by hand (its hash does not fit)",`look at it and take it over with: ${loopCommand(place,
+"trust")}`)}async function lockLoop(place,fn){(0,import_chunk_LTTE43GU.ensureRoot)(place.root.folder);(0,import_chunk_PGEWSQPR.createFolder)((0,import_chunk_SBGDAVSA.
+rootPaths)(place.root.folder).loop);return(0,import_chunk_V3DXEM5O.withLock)(place.lock,async()=>{if((0,import_chunk_S7M4UBSY.exists)(place.begun))(await Promise.
+resolve().then(()=>load("./begun-UTJYFY6W.js"))).finishBegun(place);return fn()})}function sealState(state){const next={...state,rev:state.rev+1,updated:(0,import_chunk_CL3BCQKO.
+isoNow)()};return{...next,hash:(0,import_chunk_4XATKPFW.hashOfState)(next)}}function writeState(place,state){(0,import_chunk_PGEWSQPR.writeFile)(place.state,stateText(
+state))}function stateText(state){return`${JSON.stringify(state,null,2)}
+`}function loopCommand(place,verb,...rest){const words=(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"loop",verb,...place.root.
+option]);return[words,...rest].join(" ")}function lastDone(state){return state.last===void 0?void 0:state.milestones.find(({id})=>id===state.last)}
 
 },
 "./chunk-CLAYSBV2.js": function (module, exports) {
@@ -4893,6 +5031,64 @@ patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at
 const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
 rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
 PT_EXECUTION_TIMEOUT")return"slow";throw error}}
+
+},
+"./chunk-GXKLTCHT.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{freshState:()=>freshState,planMilestone:()=>planMilestone,planOf:()=>planOf,planOptions:()=>planOptions,withPlan:()=>withPlan});
+module.exports=stdin_exports;var import_chunk_BJHARUX6=load("./chunk-BJHARUX6.js");var import_chunk_4XATKPFW=load("./chunk-4XATKPFW.js");var import_chunk_7YG4K7DK=load(
+"./chunk-7YG4K7DK.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var planMilestone={id:"plan",title:"Write the plan of this loop",acceptance:"At least one furth\
+er milestone with acceptance that a test can prove stands in the loop (added with: loop plan)",status:"pending"};function freshState(goal){return{...{schema:1,rev:0,
+goal,milestones:[],iteration:0,stop_conditions:[]},budget:{iterations_max:import_chunk_4XATKPFW.loopLimits.iterationsMax.default,notes:""},...{updated:"",verify:[],
+remediation_rounds:0,failure_fingerprints:[]},...{current:null,since:null,stopped:null,boundary:null,gate:null,hash:""}}}function withPlan(state,plan){const milestones=[
+...state.milestones];for(const id of plan.drop){const at=milestones.findIndex(one=>one.id===id);requireOpen(milestones[at],id,state);milestones.splice(at,1)}for(const given of plan.
+milestones){const at=milestones.findIndex(({id})=>id===given.id);if(at<0)milestones.push(given);else{requireOpen(milestones[at],given.id,state);milestones[at]={
+...milestones[at],...given}}}const budget={...state.budget,...plan.iterationsMax===null?{}:{iterations_max:plan.iterationsMax},...plan.budgetNotes===null?{}:{notes:plan.
+budgetNotes}};const isRaised=state.stopped?.reason==="iterations_exhausted"&&(budget.iterations_max??Infinity)>state.iteration;const next={...state,milestones,budget,
+verify:plan.verify??state.verify,stop_conditions:plan.stopConditions??state.stop_conditions,stopped:isRaised||state.stopped?.reason==="finished"&&plan.milestones.
+length>0?null:state.stopped};const read=(0,import_chunk_4XATKPFW.parseLoopState)((0,import_chunk_BJHARUX6.sealState)(next));if(!read.ok)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take this plan: ${(0,import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return next}function requireOpen(found,id,state){if(!found){
+const ids=state.milestones.map(one=>one.id).join(", ");throw(0,import_chunk_NVPF5LEY.usageError)(`cannot drop milestone ${JSON.stringify(id)}: there is none; th\
+ere are ${ids||"none"}`)}if(found.status!=="pending")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot change milestone ${id}: it is ${found.status}; only pendi\
+ng ones can be changed`)}function milestoneOf(text){const[,id,title]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||title===void 0)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --milestone ${JSON.stringify(text)}: its form is "ID: TITLE"`);return{id,title:title.trim(),acceptance:[],status:"pending"}}function verifyOf(text,seconds){
+const[,label,named]=/^([A-Za-z0-9_-]{1,40}):\s+(\S.*)$/s.exec(text.trim())??[];const cmd=(named??text).trim();if(cmd==="")throw(0,import_chunk_NVPF5LEY.usageError)(
+'cannot take an empty --verify: give a command, or "NAME: COMMAND"');return{name:label??cmd.slice(0,60),cmd,timeout_s:seconds}}function acceptanceFrom(texts,milestones,known){
+const out=[...milestones];const given=new Map;for(const text of texts){const[,id,what]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||what===void 0)
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --acceptance ${JSON.stringify(text)}: its form is "ID: TEXT"`);given.set(id,[...given.get(id)??[],what.trim()])}
+for(const[id,acceptance]of given)patch(out,known,id,{acceptance},"--acceptance");return out}function riskyFrom(ids,milestones,known){const out=[...milestones];for(const id of ids)
+patch(out,known,id,{risk:"risky"},"--risky");return out}function patch(out,known,id,change,option){const at=out.findIndex(one=>one.id===id);const found=out[at]??
+known.find(one=>one.id===id);if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} for ${JSON.stringify(id)}: there is no such milestone`);
+const next={...found,...change};if(at<0)out.push(next);else out[at]=next}function planFrom(text){let value;try{value=JSON.parse(text)}catch(error){throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot read the plan: it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,120)})`)}if(typeof value!=="object"||value===null||
+Array.isArray(value))throw(0,import_chunk_NVPF5LEY.usageError)("cannot read the plan: it is no JSON object with milestones, verify, stop_conditions or budget");
+const allowed=["goal","milestones","verify","stop_conditions","budget"];const odd=Object.keys(value).find(key=>!allowed.includes(key));if(odd!==void 0)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot read the plan: it has ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(odd))}; allowed are ${allowed.join(", ")}`);const given=value;const milestones=list(
+given.milestones,"milestones").map(one=>({acceptance:[],...one,status:"pending"}));const verify=list(given.verify,"verify").map(one=>({name:String(one.cmd??"").
+slice(0,60),timeout_s:import_chunk_4XATKPFW.loopLimits.verifySeconds.default,...one}));const budget=given.budget??{};const stopConditions=given.stop_conditions??
+null;const read=(0,import_chunk_4XATKPFW.parseLoopState)({...(0,import_chunk_BJHARUX6.sealState)(freshState("x")),milestones,verify,stop_conditions:stopConditions??
+[],budget:{iterations_max:budget.iterations_max??null,notes:budget.notes??""}});if(!read.ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan: ${(0,
+import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return{milestones:read.state.milestones,verify:given.verify===void 0?null:read.state.verify,stopConditions:stopConditions===
+null?null:read.state.stop_conditions,iterationsMax:read.state.budget.iterations_max,budgetNotes:budget.notes===void 0?null:read.state.budget.notes}}function list(value,what){
+if(value===void 0)return[];if(Array.isArray(value)&&value.every(one=>typeof one==="object"&&one!==null&&!Array.isArray(one)))return value;throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take the plan: its ${what} is no list of objects`)}var second=1e3;var{verifySeconds}=import_chunk_4XATKPFW.loopLimits;var planOptions={plan:{
+kind:"text",value:"FILE",help:"JSON with milestones, verify, stop_conditions, budget (- for stdin)"},milestone:{kind:"list",value:'"ID: TITLE"',help:"a mileston\
+e; several times, in the order of work"},acceptance:{kind:"list",value:'"ID: TEXT"',help:"what must be true for it, so that a test can prove it"},risky:{kind:"l\
+ist",value:"ID",help:"it needs the verdict of a review job before GO"},verify:{kind:"list",value:'"NAME: CMD"',help:"command that must succeed at each gate (sh \
+-c); replaces those that are there"},"verify-timeout":{kind:"duration",value:"D",range:{default:verifySeconds.default*second,min:second,max:verifySeconds.max*second},
+help:"limit of each of these commands (default 30m, at most 2h)"},"stop-when":{kind:"list",value:"COND",help:"file:PATH, date:ISO, cmd:COMMAND, or words that a \
+judge decides; replaces those that are there"},"max-iterations":{kind:"count",value:"N",range:import_chunk_4XATKPFW.loopLimits.iterationsMax,help:"stop after so\
+ many checkpoints (default 100)"},"budget-notes":{kind:"text",value:"TEXT",help:"what else the budget says"},...import_chunk_7YG4K7DK.common};var planBytes=1024*
+1024;async function planOf(context,input,known){const file=input.text("plan");const written=file===void 0?void 0:planFrom(await textOf(context,file));const seconds=Math.
+ceil(input.durationOrDefault("verify-timeout")/second);const named=input.texts("milestone").map(milestoneOf);const merged=named.map(one=>{const before=[...written?.
+milestones??[],...known].find(({id})=>id===one.id);return before?{...before,title:one.title}:one});const all=[...(written?.milestones??[]).filter(({id})=>!merged.
+some(one=>one.id===id)),...merged];const milestones=riskyFrom(input.texts("risky"),acceptanceFrom(input.texts("acceptance"),all,known),known);return{milestones,
+drop:input.has("drop")?[...input.texts("drop")]:[],verify:input.has("verify")?input.texts("verify").map(text=>verifyOf(text,seconds)):written?.verify??null,stopConditions:input.
+has("stop-when")?[...input.texts("stop-when")]:written?.stopConditions??null,iterationsMax:input.count("max-iterations")??written?.iterationsMax??null,budgetNotes:input.
+text("budget-notes")??written?.budgetNotes??null}}async function textOf(context,file){if(file==="-")return(await context.readStdin()).toString("utf8");const full=import_node_path.
+default.resolve(context.cwd,file);const text=(0,import_chunk_PGEWSQPR.readText)(full,planBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`ca\
+nnot read the plan ${full}: there is no such file`);if(text.length>planBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan ${full}: it is larg\
+er than 1 MiB`);return text}
 
 },
 "./chunk-H4YIMMVT.js": function (module, exports) {
@@ -5236,6 +5432,14 @@ default",innerType,get defaultValue(){return typeof defaultValue==="function"?de
 niCustom",(inst,def)=>{$ZodCustom.init(inst,def);ZodMiniType.init(inst,def)});function refine(fn,_params={}){return _refine(ZodMiniCustom,fn,_params)}
 
 },
+"./chunk-JMW7PBMR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{readHandoff:()=>readHandoff,rewriteHandoff:()=>rewriteHandoff});module.exports=stdin_exports;var import_chunk_35SQSCSI=load(
+"./chunk-35SQSCSI.js");var import_chunk_BJHARUX6=load("./chunk-BJHARUX6.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var handoffBytes=1024*1024;function rewriteHandoff(place){
+return(0,import_chunk_BJHARUX6.lockLoop)(place,()=>(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_35SQSCSI.makeHandoff)((0,import_chunk_BJHARUX6.
+requireLoop)(place),(0,import_chunk_35SQSCSI.extraOf)(readHandoff(place)))))}function readHandoff(place){return(0,import_chunk_PGEWSQPR.readText)(place.handoff,
+handoffBytes)}
+
+},
 "./chunk-JXYCIMOT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
 narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
@@ -5433,21 +5637,36 @@ macOfShort)(promise(place,state),(0,import_chunk_L7CMPXNA.ensureKey)())})}functi
 commands:commandsOf(state)}}
 
 },
-"./chunk-T5VJJ44V.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{appendEntry:()=>appendEntry,entryText:()=>entryText,journalHead:()=>journalHead});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var entryHeads=["Did","Verified","Deficiencies","Next"];var journalBytes=16*1024*1024;
-function journalHead(goal){return`# Journal
-
-Goal: ${oneLine(goal)}
-`}function entryText(iteration,at,parts,note){const lists=[parts.did,parts.verified,parts.deficiencies,parts.next];const sections=entryHeads.map((head,index)=>`\
-### ${head}
-
-${listText(lists[index]??[])}`);return`
-## Iteration ${iteration} -- ${at}${note===void 0?"":` (${note})`}
-
-${sections.join("\n")}`}function listText(lines){return(lines.length===0?["none"]:lines).map(line=>`- ${oneLine(line)}
-`).join("")}function oneLine(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s*\n\s*<>/g," ").trim()}function appendEntry(file,text){const old=(0,
-import_chunk_PGEWSQPR.readText)(file,journalBytes)??"";(0,import_chunk_PGEWSQPR.appendText)(file,`${old===""||old.endsWith("\n")?"":"\n"}${text}`)}
+"./chunk-TRTCCDAR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{beginCheckpoint:()=>beginCheckpoint,finishBegun:()=>finishBegun,requireCommittable:()=>requireCommittable});module.
+exports=stdin_exports;var import_chunk_2GR7RNLA=load("./chunk-2GR7RNLA.js");var import_chunk_7Z6SPYPV=load("./chunk-7Z6SPYPV.js");var import_chunk_4XATKPFW=load(
+"./chunk-4XATKPFW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");function isThere(file){try{return(0,import_chunk_S7M4UBSY.
+factsOf)(file)!==void 0}catch{return false}}function requireCommittable(git,stays){const refuse=reason=>{throw new import_chunk_NVPF5LEY.FaultError("preflight",
+`cannot make the commit of the checkpoint: ${reason}`,stays)};const gitFolder=git.run(["rev-parse","--absolute-git-dir"]);const at=gitFolder.ok?gitFolder.bytes.
+toString("utf8").trim():refuse(gitFolder.reason);for(const[name,what]of[["MERGE_HEAD","a merge"],["CHERRY_PICK_HEAD","a cherry-pick"],["REVERT_HEAD","a revert"],
+["rebase-merge","a rebase"],["rebase-apply","a rebase"]])if(isThere(import_node_path.default.join(at,name)))refuse(`${what} is going on`);const who=git.run(["va\
+r","GIT_AUTHOR_IDENT"]);if(!who.ok)refuse("git does not know who you are (git config user.name and user.email)");const filtered=filteredFile(git);if(filtered!==
+void 0)refuse(`${filtered} passes a filter of git (LFS?), which is not run here`)}function filteredFile(git){const changed=git.run(["status","--porcelain=v1","-\
+z","--untracked-files=all","--no-renames"]);if(!changed.ok)return void 0;const files=changed.bytes.toString("utf8").split("\0").filter(row=>row.length>3).map(row=>row.
+slice(3));if(files.length===0)return void 0;const answer=git.run(["check-attr","-z","--stdin","filter"],{input:`${files.join("\0")}\0`});if(!answer.ok)return void 0;
+const words=answer.bytes.toString("utf8").split("\0");for(let index=0;index+2<words.length;index+=3)if(!["unspecified","unset"].includes(words[index+2]??""))return(0,
+import_chunk_LXK2ZILE.plainText)(words[index]??"");return void 0}function commitAll(git,message,state){const there=git.run(["cat-file","blob","HEAD:.loop/state.\
+json"]);if(there.ok&&there.bytes.toString("utf8")===state)return{made:false,head:(0,import_chunk_2GR7RNLA.headOf)(git)};must(git.run(["add","--all","--","."]));
+must(git.run(["add","--force","--",".loop/state.json",".loop/journal.md",".loop/handoff.md"]));must(git.run(["commit","--quiet","--no-verify","--no-gpg-sign","-\
+-allow-empty-message","--cleanup=verbatim","-F","-"],{input:message}));return{made:true,head:(0,import_chunk_2GR7RNLA.headOf)(git)}}function must(answer){if(!answer.
+ok)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the commit of the checkpoint: ${answer.reason}`)}function beginCheckpoint(place,begun){(0,
+import_chunk_PGEWSQPR.writeJson)(place.begun,begun)}function finishBegun(place){const read=(0,import_chunk_PGEWSQPR.readJson)(place.begun);if(read.kind==="missi\
+ng")return void 0;const begun=read.kind==="ok"?checked(read.value):void 0;const now=stateNow(place);if(!begun||now!==begun.state.rev&&now!==begun.from){(0,import_chunk_PGEWSQPR.
+moveAside)(place.begun);return void 0}if(!((0,import_chunk_7Z6SPYPV.readJournal)(place.journal)??"").endsWith(begun.entry))(0,import_chunk_7Z6SPYPV.appendEntry)(
+place.journal,begun.entry);(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,begun.handoff);(0,import_chunk_PGEWSQPR.writeFile)(place.state,begun.stateText);const done=begun.
+message===null?{made:false,head:null}:commit(place,begun.message,begun.stateText);(0,import_chunk_PGEWSQPR.removeFile)(place.begun);return{committed:done.made,head:done.
+head}}function commit(place,message,text){const git=(0,import_chunk_2GR7RNLA.openLoopGit)(place);if("reason"in git)throw new import_chunk_NVPF5LEY.FaultError("p\
+reflight",`cannot make the commit of the checkpoint: ${git.reason}`);return commitAll(git.git,message,text)}function stateNow(place){try{const read=(0,import_chunk_4XATKPFW.
+parseLoopState)(JSON.parse((0,import_chunk_PGEWSQPR.readText)(place.state)??""));return read.ok?read.state.rev:void 0}catch{return void 0}}function checked(value){
+const{stateText,entry,handoff,message,from}=value;if(typeof stateText!=="string"||typeof entry!=="string"||typeof handoff!=="string")return void 0;if(message!==
+null&&typeof message!=="string"||typeof from!=="number")return void 0;try{const read=(0,import_chunk_4XATKPFW.parseLoopState)(JSON.parse(stateText));if(!read.ok||
+(0,import_chunk_4XATKPFW.isEdited)(read.state))return void 0;return{state:read.state,stateText,entry,handoff,message,from}}catch{return void 0}}
 
 },
 "./chunk-TULE2IYH.js": function (module, exports) {
@@ -5456,6 +5675,27 @@ var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=
 finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_I7LKBOS4.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
 function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_R6BAS6U2.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
 nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
+
+},
+"./chunk-TUVWNUNP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{beginMilestone:()=>beginMilestone,holderText:()=>holderText});module.exports=stdin_exports;var import_chunk_2GR7RNLA=load(
+"./chunk-2GR7RNLA.js");var import_chunk_BJHARUX6=load("./chunk-BJHARUX6.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function beginMilestone(place,who){const git=(0,import_chunk_2GR7RNLA.openLoopGit)(
+place);const base="git"in git?(0,import_chunk_2GR7RNLA.headOf)(git.git):null;let isNew=true;const state=await(0,import_chunk_BJHARUX6.changeLoop)(place,old=>{if(old.
+stopped)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot start: the loop is stopped (${old.stopped.reason}: ${(0,import_chunk_LXK2ZILE.plainText)(
+old.stopped.detail)})`,(0,import_chunk_BJHARUX6.loopCommand)(place,"stop","--clear"));const working=old.milestones.filter(({status})=>status==="in_progress");if(working.
+length>1)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot start: two milestones are in progress: ${working.map(({id})=>id).join(", ")}`,(0,import_chunk_BJHARUX6.
+loopCommand)(place,"check"));const[open]=working;if(open){const isSame=(who.milestone??open.id)===open.id&&old.current!==null&&(old.current.owner===who.owner&&who.
+owner!==null||who.job!==void 0&&old.current.job===who.job);if(!isSame)throw held(place,old,open);isNew=false;return old}const chosen=chosenOf(place,old,who.milestone);
+const now=(0,import_chunk_CL3BCQKO.isoNow)();return{...old,milestones:old.milestones.map(one=>one.id===chosen.id?{...one,status:"in_progress"}:one),current:{milestone:chosen.
+id,owner:who.owner,started:now,base,...who.job===void 0?{}:{job:who.job}},since:now}});const milestone=state.milestones.find(({status})=>status==="in_progress");
+return{state,milestone,isNew}}function holderText({current}){if(!current)return"somebody";const who=current.owner===null?"a caller without an owner":(0,import_chunk_LXK2ZILE.
+plainText)(current.owner);return`${who}${current.job===void 0?"":` (job ${current.job})`} since ${current.started}`}function held(place,state,open){return new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot start: milestone ${open.id} is in progress, held by ${holderText(state)}`,(0,import_chunk_BJHARUX6.loopCommand)(place,"status"))}function chosenOf(place,state,id){
+const pending=state.milestones.filter(({status})=>status==="pending");const[first]=pending;if(!first)throw new import_chunk_NVPF5LEY.FaultError("preflight","can\
+not start: no milestone is pending",(0,import_chunk_BJHARUX6.loopCommand)(place,"gate"));if(id===void 0)return first;const found=pending.find(one=>one.id===id);
+if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot start ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(id))}: no such pending milestone; there a\
+re ${pending.map(one=>one.id).join(", ")}`);return found}
 
 },
 "./chunk-U3CJ7NJG.js": function (module, exports) {
@@ -5503,94 +5743,6 @@ paths),(0,import_chunk_R6BAS6U2.readState)(paths)];if(spec.kind!=="ok"||state.ki
 id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
 value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
 return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
-
-},
-"./chunk-W2OWZFDR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{extraOf:()=>extraOf,freshState:()=>freshState,makeHandoff:()=>makeHandoff,planMilestone:()=>planMilestone,planOf:()=>planOf,
-planOptions:()=>planOptions,withPlan:()=>withPlan});module.exports=stdin_exports;var import_chunk_ZEAZNRZC=load("./chunk-ZEAZNRZC.js");var import_chunk_7YG4K7DK=load(
-"./chunk-7YG4K7DK.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var handoffHeads=["Goal","Completed","Next step","Risks","Verify and key files"];var doneShown=30;
-function makeHandoff(state,extra){const next=state.milestones.find(({status})=>status!=="done");const bodies=[oneLine(state.goal),completedText(state),nextText(
-next,extra.next),listText(extra.risks,"none told"),verifyText(state,extra.keyFiles)];const sections=handoffHeads.map((head,index)=>`## ${head}
-
-${bodies[index]?.trimEnd()}
-`);return`# Handoff
-
-After iteration ${state.iteration}. Written by job-companion; \`loop status\` reads it.
-
-${sections.join("\n")}
-${(0,import_chunk_ZEAZNRZC.stampLine)(state)}
-`}function completedText({milestones,iteration}){const done=milestones.filter(({status})=>status==="done");const left=milestones.length-done.length;const rows=done.
-slice(-doneShown).map(({id,title})=>`- ${id}: ${oneLine(title)}`);const earlier=done.length>doneShown?[`- ${done.length-doneShown} earlier ones: see state.json`]:
-[];return[`${done.length} of ${milestones.length} milestones, ${left} left, ${iteration} iterations.`,"",...earlier,...rows].join("\n")}function nextText(next,more){
-if(!next)return"All milestones are done: run the gate.";const risk=next.risk==="risky"?["","It is risky: it needs the verdict of a review job before GO."]:[];return[
-`${next.id}: ${oneLine(next.title)}`,"","Acceptance:","",listText(acceptanceOf(next),"none: state it before work begins").trimEnd(),...risk,...more.length>0?["",
-listText(more,"").trimEnd()]:[]].join("\n")}function verifyText({verify},keyFiles){const commands=verify.map(({name,cmd})=>`${oneLine(name)}: \`${oneLine(cmd)}\``);
-return`Verify:
-
-${listText(commands,"no command yet")}
-Key files:
-
-${listText(keyFiles,"none told")}`}function acceptanceOf({acceptance}){return(Array.isArray(acceptance)?acceptance:[acceptance]).map(oneLine).filter(line=>line!==
-"")}function listText(lines,none){return(lines.length===0?[none]:lines).map(line=>`- ${oneLine(line)}
-`).join("")}function oneLine(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s*\n\s*<>/g," ").trim()}function extraOf(text){const risks=listUnder(
-text,"Risks").filter(line=>line!=="none told");const keyFiles=listUnder(text,"Verify and key files","Key files:").filter(line=>line!=="none told");return{risks,
-keyFiles,next:[]}}function listUnder(text,head,after){const section=text?.split(`
-## ${head}
-`)[1]?.split("\n## ")[0]??"";const part=after===void 0?section:section.split(`
-${after}
-`)[1]??"";return part.split("\n").flatMap(line=>/^- (.+)$/.exec(line)?.[1]??[])}var planMilestone={id:"plan",title:"Write the plan of this loop",acceptance:"At \
-least one further milestone with acceptance that a test can prove stands in the loop (added with: loop plan)",status:"pending"};function freshState(goal){return{
-...{schema:1,rev:0,goal,milestones:[],iteration:0,stop_conditions:[]},budget:{iterations_max:import_chunk_ZEAZNRZC.loopLimits.iterationsMax.default,notes:""},...{
-updated:"",verify:[],remediation_rounds:0,failure_fingerprints:[]},...{current:null,since:null,stopped:null,boundary:null,gate:null,hash:""}}}function withPlan(state,plan){
-const milestones=[...state.milestones];for(const id of plan.drop){const at=milestones.findIndex(one=>one.id===id);requireOpen(milestones[at],id,state);milestones.
-splice(at,1)}for(const given of plan.milestones){const at=milestones.findIndex(({id})=>id===given.id);if(at<0)milestones.push(given);else{requireOpen(milestones[at],
-given.id,state);milestones[at]={...milestones[at],...given}}}const budget={...state.budget,...plan.iterationsMax===null?{}:{iterations_max:plan.iterationsMax},...plan.
-budgetNotes===null?{}:{notes:plan.budgetNotes}};const isRaised=state.stopped?.reason==="iterations_exhausted"&&(budget.iterations_max??Infinity)>state.iteration;
-const next={...state,milestones,budget,verify:plan.verify??state.verify,stop_conditions:plan.stopConditions??state.stop_conditions,stopped:isRaised||state.stopped?.
-reason==="finished"&&plan.milestones.length>0?null:state.stopped};const read=(0,import_chunk_ZEAZNRZC.parseLoopState)((0,import_chunk_ZEAZNRZC.sealState)(next));
-if(!read.ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take this plan: ${(0,import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return next}function requireOpen(found,id,state){
-if(!found){const ids=state.milestones.map(one=>one.id).join(", ");throw(0,import_chunk_NVPF5LEY.usageError)(`cannot drop milestone ${JSON.stringify(id)}: there \
-is none; there are ${ids||"none"}`)}if(found.status!=="pending")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot change milestone ${id}: it is ${found.status};\
- only pending ones can be changed`)}function milestoneOf(text){const[,id,title]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||title===void 0)throw(0,
-import_chunk_NVPF5LEY.usageError)(`cannot take --milestone ${JSON.stringify(text)}: its form is "ID: TITLE"`);return{id,title:title.trim(),acceptance:[],status:"\
-pending"}}function verifyOf(text,seconds){const[,label,named]=/^([A-Za-z0-9_-]{1,40}):\s+(\S.*)$/s.exec(text.trim())??[];const cmd=(named??text).trim();if(cmd===
-"")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take an empty --verify: give a command, or "NAME: COMMAND"');return{name:label??cmd.slice(0,60),cmd,timeout_s:seconds}}
-function acceptanceFrom(texts,milestones,known){const out=[...milestones];const given=new Map;for(const text of texts){const[,id,what]=/^([^\s:]+):\s*(\S.*)$/s.
-exec(text.trim())??[];if(id===void 0||what===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --acceptance ${JSON.stringify(text)}: its form is "ID\
-: TEXT"`);given.set(id,[...given.get(id)??[],what.trim()])}for(const[id,acceptance]of given)patch(out,known,id,{acceptance},"--acceptance");return out}function riskyFrom(ids,milestones,known){
-const out=[...milestones];for(const id of ids)patch(out,known,id,{risk:"risky"},"--risky");return out}function patch(out,known,id,change,option){const at=out.findIndex(
-one=>one.id===id);const found=out[at]??known.find(one=>one.id===id);if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} for ${JSON.stringify(
-id)}: there is no such milestone`);const next={...found,...change};if(at<0)out.push(next);else out[at]=next}function planFrom(text){let value;try{value=JSON.parse(
-text)}catch(error){throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read the plan: it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,
-120)})`)}if(typeof value!=="object"||value===null||Array.isArray(value))throw(0,import_chunk_NVPF5LEY.usageError)("cannot read the plan: it is no JSON object wi\
-th milestones, verify, stop_conditions or budget");const allowed=["goal","milestones","verify","stop_conditions","budget"];const odd=Object.keys(value).find(key=>!allowed.
-includes(key));if(odd!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read the plan: it has ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(odd))}\
-; allowed are ${allowed.join(", ")}`);const given=value;const milestones=list(given.milestones,"milestones").map(one=>({acceptance:[],...one,status:"pending"}));
-const verify=list(given.verify,"verify").map(one=>({name:String(one.cmd??"").slice(0,60),timeout_s:import_chunk_ZEAZNRZC.loopLimits.verifySeconds.default,...one}));
-const budget=given.budget??{};const stopConditions=given.stop_conditions??null;const read=(0,import_chunk_ZEAZNRZC.parseLoopState)({...(0,import_chunk_ZEAZNRZC.
-sealState)(freshState("x")),milestones,verify,stop_conditions:stopConditions??[],budget:{iterations_max:budget.iterations_max??null,notes:budget.notes??""}});if(!read.
-ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan: ${(0,import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return{milestones:read.state.
-milestones,verify:given.verify===void 0?null:read.state.verify,stopConditions:stopConditions===null?null:read.state.stop_conditions,iterationsMax:read.state.budget.
-iterations_max,budgetNotes:budget.notes===void 0?null:read.state.budget.notes}}function list(value,what){if(value===void 0)return[];if(Array.isArray(value)&&value.
-every(one=>typeof one==="object"&&one!==null&&!Array.isArray(one)))return value;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan: its ${what} is \
-no list of objects`)}var second=1e3;var{verifySeconds}=import_chunk_ZEAZNRZC.loopLimits;var planOptions={plan:{kind:"text",value:"FILE",help:"JSON with mileston\
-es, verify, stop_conditions, budget (- for stdin)"},milestone:{kind:"list",value:'"ID: TITLE"',help:"a milestone; several times, in the order of work"},acceptance:{
-kind:"list",value:'"ID: TEXT"',help:"what must be true for it, so that a test can prove it"},risky:{kind:"list",value:"ID",help:"it needs the verdict of a revie\
-w job before GO"},verify:{kind:"list",value:'"NAME: CMD"',help:"command that must succeed at each gate (sh -c); replaces those that are there"},"verify-timeout":{
-kind:"duration",value:"D",range:{default:verifySeconds.default*second,min:second,max:verifySeconds.max*second},help:"limit of each of these commands (default 30\
-m, at most 2h)"},"stop-when":{kind:"list",value:"COND",help:"file:PATH, date:ISO, cmd:COMMAND, or words that a judge decides; replaces those that are there"},"m\
-ax-iterations":{kind:"count",value:"N",range:import_chunk_ZEAZNRZC.loopLimits.iterationsMax,help:"stop after so many checkpoints (default 100)"},"budget-notes":{
-kind:"text",value:"TEXT",help:"what else the budget says"},...import_chunk_7YG4K7DK.common};var planBytes=1024*1024;async function planOf(context,input,known){const file=input.
-text("plan");const written=file===void 0?void 0:planFrom(await textOf(context,file));const seconds=Math.ceil(input.durationOrDefault("verify-timeout")/second);const named=input.
-texts("milestone").map(milestoneOf);const merged=named.map(one=>{const before=[...written?.milestones??[],...known].find(({id})=>id===one.id);return before?{...before,
-title:one.title}:one});const all=[...(written?.milestones??[]).filter(({id})=>!merged.some(one=>one.id===id)),...merged];const milestones=riskyFrom(input.texts(
-"risky"),acceptanceFrom(input.texts("acceptance"),all,known),known);return{milestones,drop:input.has("drop")?[...input.texts("drop")]:[],verify:input.has("verif\
-y")?input.texts("verify").map(text=>verifyOf(text,seconds)):written?.verify??null,stopConditions:input.has("stop-when")?[...input.texts("stop-when")]:written?.stopConditions??
-null,iterationsMax:input.count("max-iterations")??written?.iterationsMax??null,budgetNotes:input.text("budget-notes")??written?.budgetNotes??null}}async function textOf(context,file){
-if(file==="-")return(await context.readStdin()).toString("utf8");const full=import_node_path.default.resolve(context.cwd,file);const text=(0,import_chunk_PGEWSQPR.
-readText)(full,planBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read the plan ${full}: there is no such file`);if(text.length>planBytes)
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan ${full}: it is larger than 1 MiB`);return text}
 
 },
 "./chunk-X2TSI3J6.js": function (module, exports) {
@@ -5682,68 +5834,6 @@ stat({bigint:true});if(!before.isFile()||stampOf(before)!==stamp)return void 0;c
 size:2*half);let done=0;while(done<bytes.length){const[end,at]=done<half?[half,done]:[bytes.length,size-bytes.length+done];const{bytesRead}=await handle.read(bytes,
 done,end-done,at);if(bytesRead===0)return void 0;done+=bytesRead}return stampOf(await handle.stat({bigint:true}))===stamp?bytes:void 0}catch(error){if((0,import_chunk_NVPF5LEY.
 errnoOf)(error)===void 0)throw error;return void 0}finally{await handle?.close().catch(()=>void 0)}}
-
-},
-"./chunk-ZEAZNRZC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{changeLoop:()=>changeLoop,checkLoopFolder:()=>checkLoopFolder,isEdited:()=>isEdited,lockLoop:()=>lockLoop,loopCommand:()=>loopCommand,
-loopLimits:()=>loopLimits,loopPlace:()=>loopPlace,parseLoopState:()=>parseLoopState,requireLoop:()=>requireLoop,sealState:()=>sealState,stampLine:()=>stampLine,
-writeState:()=>writeState});module.exports=stdin_exports;var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.\
-js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5\
-O.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BC\
-QKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_S7M4UBSY=load("./chunk-S7M\
-4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");
-function loopPlace(cwd,root){const found=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);const worktree=found??cwd;const folder=import_node_path.default.join(worktree,
-".loop");const own=(0,import_chunk_SBGDAVSA.rootPaths)(root.folder).loop;return{worktree,isGit:found!==void 0,folder,state:import_node_path.default.join(folder,
-"state.json"),journal:import_node_path.default.join(folder,"journal.md"),handoff:import_node_path.default.join(folder,"handoff.md"),root,lock:import_node_path.default.
-join(own,"lock"),trust:import_node_path.default.join(own,"trust.json"),begun:import_node_path.default.join(own,"checkpoint.json")}}function checkLoopFolder(place){
-const facts=(0,import_chunk_S7M4UBSY.factsOf)(place.folder);if(!facts)return false;const reason=facts.kind==="link"?"it is a symbolic link":facts.kind!=="folder"?
-"it is no folder":facts.uid!==process.getuid?.()?`it belongs to user ${facts.uid}`:void 0;if(reason!==void 0)throw new import_chunk_NVPF5LEY.FaultError("preflig\
-ht",`cannot use the loop folder ${place.folder}: ${reason}`);for(const file of[place.state,place.journal,place.handoff]){const inner=(0,import_chunk_S7M4UBSY.factsOf)(
-file);if(inner&&inner.kind!=="file")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${file}: it is no regular file`)}return true}function hashOfState({
-hash:_hash,...rest}){return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)(rest)).slice(0,16)}function isEdited(state){return state.hash!==
-hashOfState(state)}function planHash(state){const milestones=state.milestones.map(({id,title,acceptance,status,risk})=>({...{id,title,acceptance,risk:risk??"sta\
-ndard"},isDone:status==="done"}));const{goal,iteration,stop_conditions,budget,verify}=state;return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)(
-{goal,iteration,stop_conditions,budget,verify,milestones})).slice(0,16)}function stampLine(state){return`<!-- loop iteration ${state.iteration} plan ${planHash(
-state)} -->`}var loopLimits={textChars:4e3,milestones:500,stateBytes:1024*1024,verifySeconds:{default:1800,min:1,max:7200},verifyBytes:1024*1024,conditionMs:3e4,
-remediationRounds:2,sameFailures:3,resumeEntries:3,resumeLines:200,pace:{least:60,most:1800,external:[60,270],minutes5:270,long:[1200,1800],tracked:1200,human:1800,
-none:1200},iterationsMax:{default:100,min:1,max:1e5}};var milestoneStatuses=["pending","in_progress","done"];var stopReasons=["finished","stopped","declared","i\
-terations_exhausted","repeated_failure","remediation_exhausted"];var verdicts=["GO","NO-GO","STOP"];var line=most=>(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH.
-_minLength)(1),(0,import_chunk_IUDMGIPH._maxLength)(most));var milestoneId=(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._regex)(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/));
-var text=(0,import_chunk_IUDMGIPH.string)().check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.textChars));var milestoneForm=(0,import_chunk_IUDMGIPH.looseObject)(
-{id:milestoneId,title:line(200),acceptance:(0,import_chunk_IUDMGIPH.union)([text,(0,import_chunk_IUDMGIPH.array)(text).check((0,import_chunk_IUDMGIPH._maxLength)(
-50))]),status:(0,import_chunk_IUDMGIPH._enum)(milestoneStatuses),risk:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH._enum)(["standard","risky"]))});
-var verifyForm=(0,import_chunk_IUDMGIPH.looseObject)({name:line(100),cmd:line(loopLimits.textChars),timeout_s:(0,import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH.
-_gte)(1),(0,import_chunk_IUDMGIPH._lte)(loopLimits.verifySeconds.max))});var count=(0,import_chunk_IUDMGIPH.int)().check((0,import_chunk_IUDMGIPH._gte)(0),(0,import_chunk_IUDMGIPH.
-_lte)(1e6));var stateForm=(0,import_chunk_IUDMGIPH.looseObject)({schema:(0,import_chunk_IUDMGIPH.literal)(1),rev:count,goal:line(loopLimits.textChars),milestones:(0,
-import_chunk_IUDMGIPH.array)(milestoneForm).check((0,import_chunk_IUDMGIPH._maxLength)(loopLimits.milestones)),iteration:count,stop_conditions:(0,import_chunk_IUDMGIPH.
-array)(line(loopLimits.textChars)).check((0,import_chunk_IUDMGIPH._maxLength)(50)),budget:(0,import_chunk_IUDMGIPH.looseObject)({iterations_max:(0,import_chunk_IUDMGIPH.
-nullable)(count),notes:text}),updated:(0,import_chunk_IUDMGIPH.string)(),verify:(0,import_chunk_IUDMGIPH.array)(verifyForm).check((0,import_chunk_IUDMGIPH._maxLength)(
-50)),remediation_rounds:count,failure_fingerprints:(0,import_chunk_IUDMGIPH.array)(line(100)).check((0,import_chunk_IUDMGIPH._maxLength)(20)),current:(0,import_chunk_IUDMGIPH.
-nullable)((0,import_chunk_IUDMGIPH.looseObject)({milestone:milestoneId,owner:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),started:(0,import_chunk_IUDMGIPH.
-string)(),base:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),job:(0,import_chunk_IUDMGIPH.optional)((0,import_chunk_IUDMGIPH.string)())})),
-since:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)()),stopped:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.looseObject)({reason:(0,
-import_chunk_IUDMGIPH._enum)(stopReasons),detail:text,at:(0,import_chunk_IUDMGIPH.string)()})),boundary:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.
-string)().check((0,import_chunk_IUDMGIPH._regex)(/^[0-9a-f]{40,64}$/))),gate:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.looseObject)({verdict:(0,
-import_chunk_IUDMGIPH._enum)(verdicts),iteration:count,at:(0,import_chunk_IUDMGIPH.string)(),job:(0,import_chunk_IUDMGIPH.nullable)((0,import_chunk_IUDMGIPH.string)())})),
-hash:(0,import_chunk_IUDMGIPH.string)()});function parseLoopState(value){const read=stateForm.safeParse(value);if(!read.success){const faults=read.error.issues.
-map(({path:path2,message})=>`${path2.map(String).join(".")||"the document"}: ${message}`);return{ok:false,faults:faults.slice(0,10)}}const state=read.data;const ids=state.
-milestones.map(({id})=>id);const twice=ids.find((id,at)=>ids.indexOf(id)!==at);if(twice!==void 0)return{ok:false,faults:[`milestones: two have the id ${twice}`]};
-return{ok:true,state}}function readLoop(place){if(!checkLoopFolder(place))return{kind:"none"};const text2=(0,import_chunk_PGEWSQPR.readText)(place.state,loopLimits.
-stateBytes+1);if(text2===void 0)return{kind:"damaged",faults:[".loop has no state.json"]};if(text2.length>loopLimits.stateBytes)return{kind:"damaged",faults:["s\
-tate.json is larger than 1 MiB"]};let value;try{value=JSON.parse(text2)}catch(error){return{kind:"damaged",faults:[`state.json is no JSON: ${(0,import_chunk_LXK2ZILE.
-plainText)(String(error)).slice(0,160)}`]}}const read=parseLoopState(value);return read.ok?{kind:"ok",state:read.state,isEdited:isEdited(read.state)}:{kind:"dam\
-aged",faults:read.faults.map(fault=>`state.json, ${(0,import_chunk_LXK2ZILE.plainText)(fault)}`)}}function requireLoop(place){const read=readLoop(place);if(read.
-kind==="ok")return read.state;if(read.kind==="none")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a loop: there is no ${place.folder}`,loopCommand(
-place,"init",'"GOAL"'));throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the loop: ${read.faults.join("; ")}`,"bring it back with git (git ch\
-eckout -- .loop), or mend that field")}async function changeLoop(place,change){return lockLoop(place,async()=>{const state=requireLoop(place);if(isEdited(state))
-throw editedFault(place);const next=sealState(await change(state));writeState(place,next);return next})}function editedFault(place){return new import_chunk_NVPF5LEY.
-FaultError("preflight","cannot change the loop: its state.json was edited by hand (its hash does not fit)",`look at it and take it over with: ${loopCommand(place,
-"trust")}`)}async function lockLoop(place,fn){(0,import_chunk_LTTE43GU.ensureRoot)(place.root.folder);(0,import_chunk_PGEWSQPR.createFolder)((0,import_chunk_SBGDAVSA.
-rootPaths)(place.root.folder).loop);return(0,import_chunk_V3DXEM5O.withLock)(place.lock,fn)}function sealState(state){const next={...state,rev:state.rev+1,updated:(0,
-import_chunk_CL3BCQKO.isoNow)()};return{...next,hash:hashOfState(next)}}function writeState(place,state){(0,import_chunk_PGEWSQPR.writeFile)(place.state,stateText(
-state))}function stateText(state){return`${JSON.stringify(state,null,2)}
-`}function loopCommand(place,verb,...rest){const words=(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"loop",verb,...place.root.
-option]);return[words,...rest].join(" ")}
 
 },
 "./ci-G4WQWDV6.js": function (module, exports) {
@@ -6414,12 +6504,12 @@ newBounds,withHandback:()=>import_chunk_6ONMVCPU.withHandback});module.exports=s
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-NBPTDYX3.js": function (module, exports) {
+"./help-6ZGYMZBK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_7YG4K7DK.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-34EFAKRD.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-5KUIRM2L.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -6808,15 +6898,16 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./loop-LLJYLEB3.js": function (module, exports) {
+"./loop-BYHJIAQ7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loop:()=>loop});module.exports=stdin_exports;var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={init:async()=>(await Promise.resolve().then(()=>load("./loop-init-TSPZ\
-BLBG.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-XFWL3767.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
-./loop-status-KJ7OQSBZ.js"))).status,stop:async()=>(await Promise.resolve().then(()=>load("./loop-stop-N4UPUBBK.js"))).stop,trust:async()=>(await Promise.resolve().
-then(()=>load("./loop-trust-RWFA3OI4.js"))).trust};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?loaders[name]():
-void 0}var loop={name:"loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7YG4K7DK.
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={init:async()=>(await Promise.resolve().then(()=>load("./loop-init-S7JA\
+DTBB.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-O6KEJSIE.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
+./loop-status-DCUCNKBR.js"))).status,start:async()=>(await Promise.resolve().then(()=>load("./loop-start-BFLUVDVK.js"))).start,checkpoint:async()=>(await Promise.
+resolve().then(()=>load("./loop-checkpoint-PH2YVS7G.js"))).checkpoint,stop:async()=>(await Promise.resolve().then(()=>load("./loop-stop-NAEAWZMW.js"))).stop,trust:async()=>(await Promise.
+resolve().then(()=>load("./loop-trust-EP5WGPH4.js"))).trust};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?
+loaders[name]():void 0}var loop={name:"loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7YG4K7DK.
 common,notes:`Verbs: ${loopVerbs.join(", ")}. Each has a page of its own: loop VERB --help.`,examples:["loop --help","loop status"],async choose(args){const[word,
 ...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const verb=word===void 0?void 0:await loadLoopVerb(word);if(!verb)throw unknownVerb(
 word);return{command:verb,args:rest}},async run(){throw unknownVerb(void 0)}};async function listed(){const verbs=await Promise.all(loopVerbs.map(loadLoopVerb));
@@ -6829,120 +6920,202 @@ ch verb`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${loopVe
 selfWords)(),"loop","--help"]))}
 
 },
-"./loop-init-TSPZBLBG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{init:()=>init});module.exports=stdin_exports;var import_chunk_T5VJJ44V=load("./chunk-T5VJJ44V.js");var import_chunk_W2OWZFDR=load(
-"./chunk-W2OWZFDR.js");var import_chunk_SHPPTEF7=load("./chunk-SHPPTEF7.js");var import_chunk_ZEAZNRZC=load("./chunk-ZEAZNRZC.js");var import_chunk_7YG4K7DK=load(
-"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var init={name:"loop init",summary:"\
-begin a loop: goal, milestones, verify commands",form:"GOAL [options]",words:{min:1,max:1},options:import_chunk_W2OWZFDR.planOptions,notes:"Makes .loop/state.js\
-on, journal.md and handoff.md at the root of the worktree; commit them. Only this program writes them. Without a milestone the first one is to write the plan (l\
-oop plan).",examples:['loop init "port the parser" --milestone "p1: read numbers" --acceptance "p1: test/numbers passes" --verify "npm test"','loop init "clean \
-up" --plan plan.json'],async run(context,input){const goal=input.words[0].trim();if(goal==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot begin a loop wit\
-h an empty goal: say what is to be true at its end");const place=(0,import_chunk_ZEAZNRZC.loopPlace)(context.cwd,context.root(input));const plan=await(0,import_chunk_W2OWZFDR.
-planOf)(context,input,[]);const milestones=plan.milestones.length===0?[import_chunk_W2OWZFDR.planMilestone]:plan.milestones;const planned=(0,import_chunk_W2OWZFDR.
-withPlan)((0,import_chunk_W2OWZFDR.freshState)(goal),{...plan,milestones});if((0,import_chunk_ZEAZNRZC.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_ZEAZNRZC.
-loopCommand)(place,"status"));const state=await(0,import_chunk_ZEAZNRZC.lockLoop)(place,()=>{if((0,import_chunk_ZEAZNRZC.checkLoopFolder)(place))throw taken(place.
-folder,(0,import_chunk_ZEAZNRZC.loopCommand)(place,"status"));const sealed=(0,import_chunk_ZEAZNRZC.sealState)(planned);(0,import_chunk_PGEWSQPR.createFolder)(place.
-folder);(0,import_chunk_PGEWSQPR.createFile)(place.journal,(0,import_chunk_T5VJJ44V.journalHead)(goal));(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_W2OWZFDR.
-makeHandoff)(sealed,{risks:[],keyFiles:[],next:[]}));(0,import_chunk_ZEAZNRZC.writeState)(place,sealed);(0,import_chunk_SHPPTEF7.trust)(place,sealed);return sealed});
-const out=[`${place.folder}: ${state.milestones.length} milestone${state.milestones.length===1?"":"s"}, ${state.verify.length} verify command${state.verify.length===
-1?"":"s"}`,`next: ${(0,import_chunk_ZEAZNRZC.loopCommand)(place,"start")}`,""].join("\n");return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("jso\
-n")?{json:{folder:place.folder,state}}:{}}}};function taken(folder,next){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot begin a loop: there is \
-one in ${folder}`,next)}
+"./loop-checkpoint-PH2YVS7G.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpoint:()=>checkpoint});module.exports=stdin_exports;var import_chunk_JMW7PBMR=load("./chunk-JMW7PBMR.js");var import_chunk_TUVWNUNP=load(
+"./chunk-TUVWNUNP.js");var import_chunk_TRTCCDAR=load("./chunk-TRTCCDAR.js");var import_chunk_2GR7RNLA=load("./chunk-2GR7RNLA.js");var import_chunk_35SQSCSI=load(
+"./chunk-35SQSCSI.js");var import_chunk_BJHARUX6=load("./chunk-BJHARUX6.js");var import_chunk_7Z6SPYPV=load("./chunk-7Z6SPYPV.js");var import_chunk_4XATKPFW=load(
+"./chunk-4XATKPFW.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
+"./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var most=2e3;function loopJobs(place,since){const{folder}=place.root;const found=[];
+for(const id of(0,import_chunk_447EROGN.listJobs)(folder).slice(0,most)){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(folder,id);const spec=(0,import_chunk_R6BAS6U2.
+readSpec)(paths);if(spec.kind!=="ok"||typeof spec.value.milestone!=="string")continue;if(since!==null&&Date.parse(spec.value.created_at)<Date.parse(since))continue;
+const state=(0,import_chunk_R6BAS6U2.readState)(paths);found.push({spec:spec.value,state:state.kind==="ok"?state.value:null})}return found.reverse()}function makeCheckpoint(place,words){
+return(0,import_chunk_BJHARUX6.lockLoop)(place,()=>{const old=(0,import_chunk_BJHARUX6.requireLoop)(place);if((0,import_chunk_4XATKPFW.isEdited)(old))throw(0,import_chunk_BJHARUX6.
+editedFault)(place);const milestone=words.isFix?fixedMilestone(place,old):workedOn(place,old,words);const message=messageOf(words,milestone);const opened=(0,import_chunk_2GR7RNLA.
+openLoopGit)(place);if(words.commits&&place.isGit){if("reason"in opened)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the commit of the ch\
+eckpoint: ${opened.reason}`);(0,import_chunk_TRTCCDAR.requireCommittable)(opened.git,(0,import_chunk_BJHARUX6.loopCommand)(place,"checkpoint","--no-commit"))}const commits=words.
+commits&&place.isGit;const base="git"in opened?(0,import_chunk_2GR7RNLA.headOf)(opened.git):null;const state=(0,import_chunk_BJHARUX6.sealState)(words.isFix?old:
+nextState(old,milestone,words,base));const at=(0,import_chunk_CL3BCQKO.isoNow)();const entry=(0,import_chunk_7Z6SPYPV.entryText)(state.iteration,at,{...words,did:[
+...didOf(words,milestone),...jobLines(place,old)]},words.isFix?`remediation ${old.remediation_rounds}`:void 0);const before=(0,import_chunk_35SQSCSI.extraOf)((0,
+import_chunk_JMW7PBMR.readHandoff)(place));const handoff=(0,import_chunk_35SQSCSI.makeHandoff)(state,{risks:words.risks.length>0?words.risks:before.risks,keyFiles:words.
+keyFiles.length>0?words.keyFiles:before.keyFiles,next:words.next});(0,import_chunk_TRTCCDAR.beginCheckpoint)(place,{state,stateText:(0,import_chunk_BJHARUX6.stateText)(
+state),entry,handoff,message:commits?message:null,from:old.rev});const done=(0,import_chunk_TRTCCDAR.finishBegun)(place)??{committed:false,head:null};return{...done,
+state,milestone,message:commits?message:null}})}function nextState(old,milestone,words,base){const status=words.isDone?"done":"pending";return{...old,iteration:old.
+iteration+1,milestones:old.milestones.map(one=>one.id===milestone.id?{...one,status}:one),current:null,boundary:old.current?.base??base,...words.isDone?{last:milestone.
+id}:{},remediation_rounds:0}}function workedOn(place,state,words){const working=state.milestones.filter(({status})=>status==="in_progress");if(working.length>1)
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make a checkpoint: two milestones are in progress: ${working.map(({id})=>id).join(", ")}`,(0,import_chunk_BJHARUX6.
+loopCommand)(place,"check"));const[milestone]=working;if(!milestone)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot make a checkpoint: no milesto\
+ne is in progress",(0,import_chunk_BJHARUX6.loopCommand)(place,"start"));const{current}=state;const isTheirs=(current?.owner??null)!==null&&current?.owner!==words.
+owner&&(current?.job===void 0||current.job!==words.job);if(isTheirs)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot make a checkpoint: milestone ${milestone.
+id} is held by ${(0,import_chunk_TUVWNUNP.holderText)(state)}`,(0,import_chunk_BJHARUX6.loopCommand)(place,"checkpoint","--owner",current?.owner??""));return milestone}
+function fixedMilestone(place,state){const milestone=(0,import_chunk_BJHARUX6.lastDone)(state)??state.milestones.find(({status})=>status==="in_progress")??state.
+milestones[0];if(state.iteration===0||!milestone)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot take --fix: there was no checkpoint yet",(0,import_chunk_BJHARUX6.
+loopCommand)(place,"checkpoint"));return milestone}function messageOf(words,milestone){const kind=words.isFix?"fix":"feat";const head=`${kind}(${milestone.id}):\
+ `;const{message}=words;if(message===void 0)return`${head}${oneLine(words.did[0]??milestone.title).slice(0,200)}
+`;const[first=""]=message.split("\n");if(!first.startsWith(head)||first.slice(head.length).trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --\
+message ${JSON.stringify(oneLine(first).slice(0,80))}: its form is "${head}<description>"`);return`${message.trimEnd()}
+`}function didOf(words,milestone){const head=words.isFix?`mended ${milestone.id}`:`${milestone.id}: ${milestone.title} (${words.isDone?"done":"not done"})`;return[
+head,...words.did]}function jobLines(place,state){return loopJobs(place,state.since).map(({spec,state:job})=>{const end=job?.ended_at===null||job===null?"not en\
+ded":`to ${job.ended_at}`;return`job ${spec.id} (${spec.milestone}): ${job?.state??"unknown"}, from ${spec.created_at} ${end}`})}function oneLine(text){return(0,
+import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s+/g," ").trim()}var list=help=>({kind:"list",value:"TEXT",help});var checkpoint={name:"loop checkpoint",summary:"\
+milestone done, journal, handoff and one commit",form:"[options]",words:{min:0,max:0},options:{did:list("what was done; the first is the description of the comm\
+it"),verified:list("what proves it"),deficiency:list("what is not good yet"),next:list("more about the next step"),risk:list("a risk that the next reader must k\
+now (kept until others are given)"),"key-file":list("a file that the next reader opens first (kept until others are given)"),message:{kind:"text",value:"TEXT",help:'\
+of the commit; its form is "feat(ID): description"'},"not-done":{kind:"flag",help:"an iteration is over, the milestone is not"},fix:{kind:"flag",help:'code that\
+ was mended after a NO-GO: no new iteration; "fix(ID): description"'},"no-commit":{kind:"flag",help:"write the three files only"},owner:{kind:"text",value:"NAME",
+help:"who holds the milestone (default: JOB_OWNER)"},...import_chunk_7YG4K7DK.common},notes:"All that is not ignored goes into the commit, with the loop files. \
+No hooks of git are run and nothing is signed: the verify commands are what guards it.",examples:['loop checkpoint --did "numbers are read" --verified "npm test\
+: 12 passed"','loop checkpoint --fix --did "removed a marker"'],async run(context,input){if(input.has("fix")&&input.has("not-done"))throw(0,import_chunk_NVPF5LEY.
+usageError)("cannot take --fix and --not-done together");const place=(0,import_chunk_BJHARUX6.loopPlace)(context.cwd,context.root(input));const owner=input.text(
+"owner")??import_chunk_IYTRN2OE.variables.owner()??null;const done=await makeCheckpoint(place,{did:input.texts("did"),verified:input.texts("verified"),deficiencies:input.
+texts("deficiency"),next:input.texts("next"),risks:input.texts("risk"),keyFiles:input.texts("key-file"),message:input.text("message"),owner,...owner===null?{}:{
+job:owner},isDone:!input.has("not-done"),isFix:input.has("fix"),commits:!input.has("no-commit")});const{state,milestone}=done;const lines=[`iteration ${state.iteration}\
+: ${milestone.id} ${input.has("fix")?"mended":input.has("not-done")?"not done":"done"}`,done.head===null?"no commit":`commit ${done.head.slice(0,12)}: ${done.message?.
+split("\n")[0]}`,`next: ${(0,import_chunk_BJHARUX6.loopCommand)(place,"gate")}`];const json={iteration:state.iteration,milestone:milestone.id,committed:done.committed,
+head:done.head,message:done.message};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
+`,...input.has("json")?{json}:{}}}};
 
 },
-"./loop-plan-XFWL3767.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{plan:()=>plan});module.exports=stdin_exports;var import_chunk_W2OWZFDR=load("./chunk-W2OWZFDR.js");var import_chunk_SHPPTEF7=load(
-"./chunk-SHPPTEF7.js");var import_chunk_ZEAZNRZC=load("./chunk-ZEAZNRZC.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
+"./loop-init-S7JADTBB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{init:()=>init});module.exports=stdin_exports;var import_chunk_GXKLTCHT=load("./chunk-GXKLTCHT.js");var import_chunk_35SQSCSI=load(
+"./chunk-35SQSCSI.js");var import_chunk_SHPPTEF7=load("./chunk-SHPPTEF7.js");var import_chunk_BJHARUX6=load("./chunk-BJHARUX6.js");var import_chunk_7Z6SPYPV=load(
+"./chunk-7Z6SPYPV.js");var import_chunk_4XATKPFW=load("./chunk-4XATKPFW.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load(
 "./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var handoffBytes=1024*1024;function rewriteHandoff(place){return(0,import_chunk_ZEAZNRZC.
-lockLoop)(place,()=>(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_W2OWZFDR.makeHandoff)((0,import_chunk_ZEAZNRZC.requireLoop)(place),(0,import_chunk_W2OWZFDR.
-extraOf)(readHandoff(place)))))}function readHandoff(place){return(0,import_chunk_PGEWSQPR.readText)(place.handoff,handoffBytes)}var plan={name:"loop plan",summary:"\
-add, change or drop milestones; verify commands, stop conditions, budget",form:"[options]",words:{min:0,max:0},options:{...import_chunk_W2OWZFDR.planOptions,drop:{
-kind:"list",value:"ID",help:"take a pending milestone out"}},notes:"Done milestones and the current one stay as they are. A raised budget takes back a stop by b\
-udget. Commands given here are trusted; those that stand there are not by that.",examples:['loop plan --milestone "p2: read strings" --acceptance "p2: test/stri\
-ngs passes"',"loop plan --max-iterations 40"],async run(context,input){const place=(0,import_chunk_ZEAZNRZC.loopPlace)(context.cwd,context.root(input));const known=(0,
-import_chunk_ZEAZNRZC.requireLoop)(place);if(input.given().every(([option])=>["state-dir","json","verify-timeout"].includes(option)))throw(0,import_chunk_NVPF5LEY.
-usageError)("cannot change the plan: nothing was given",(0,import_chunk_ZEAZNRZC.loopCommand)(place,"plan","--help"));const given=await(0,import_chunk_W2OWZFDR.
-planOf)(context,input,known.milestones);const state=await(0,import_chunk_ZEAZNRZC.changeLoop)(place,old=>{const next=(0,import_chunk_W2OWZFDR.withPlan)(old,given);
-const onlyOurs=(given.verify!==null||old.verify.length===0)&&(given.stopConditions!==null||!old.stop_conditions.some(text=>text.startsWith("cmd:")));if((0,import_chunk_SHPPTEF7.
-isTrusted)(place,old)||onlyOurs)(0,import_chunk_SHPPTEF7.trust)(place,next);return next});await rewriteHandoff(place);const left=state.milestones.filter(({status})=>status!==
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var init={name:"loop init",summary:"begin a loop: goal, milestones, verify commands",
+form:"GOAL [options]",words:{min:1,max:1},options:import_chunk_GXKLTCHT.planOptions,notes:"Makes .loop/state.json, journal.md and handoff.md at the root of the \
+worktree; commit them. Only this program writes them. Without a milestone the first one is to write the plan (loop plan).",examples:['loop init "port the parser\
+" --milestone "p1: read numbers" --acceptance "p1: test/numbers passes" --verify "npm test"','loop init "clean up" --plan plan.json'],async run(context,input){const goal=input.
+words[0].trim();if(goal==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot begin a loop with an empty goal: say what is to be true at its end");const place=(0,
+import_chunk_BJHARUX6.loopPlace)(context.cwd,context.root(input));const plan=await(0,import_chunk_GXKLTCHT.planOf)(context,input,[]);const milestones=plan.milestones.
+length===0?[import_chunk_GXKLTCHT.planMilestone]:plan.milestones;const planned=(0,import_chunk_GXKLTCHT.withPlan)((0,import_chunk_GXKLTCHT.freshState)(goal),{...plan,
+milestones});if((0,import_chunk_BJHARUX6.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_BJHARUX6.loopCommand)(place,"status"));const state=await(0,
+import_chunk_BJHARUX6.lockLoop)(place,()=>{if((0,import_chunk_BJHARUX6.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_BJHARUX6.loopCommand)(place,
+"status"));const sealed=(0,import_chunk_BJHARUX6.sealState)(planned);(0,import_chunk_PGEWSQPR.createFolder)(place.folder);(0,import_chunk_PGEWSQPR.createFile)(place.
+journal,(0,import_chunk_7Z6SPYPV.journalHead)(goal));(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_35SQSCSI.makeHandoff)(sealed,{risks:[],keyFiles:[],
+next:[]}));(0,import_chunk_BJHARUX6.writeState)(place,sealed);(0,import_chunk_SHPPTEF7.trust)(place,sealed);return sealed});const out=[`${place.folder}: ${state.
+milestones.length} milestone${state.milestones.length===1?"":"s"}, ${state.verify.length} verify command${state.verify.length===1?"":"s"}`,`next: ${(0,import_chunk_BJHARUX6.
+loopCommand)(place,"start")}`,""].join("\n");return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("json")?{json:{folder:place.folder,state}}:{}}}};
+function taken(folder,next){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot begin a loop: there is one in ${folder}`,next)}
+
+},
+"./loop-plan-O6KEJSIE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{plan:()=>plan});module.exports=stdin_exports;var import_chunk_JMW7PBMR=load("./chunk-JMW7PBMR.js");var import_chunk_GXKLTCHT=load(
+"./chunk-GXKLTCHT.js");var import_chunk_35SQSCSI=load("./chunk-35SQSCSI.js");var import_chunk_SHPPTEF7=load("./chunk-SHPPTEF7.js");var import_chunk_BJHARUX6=load(
+"./chunk-BJHARUX6.js");var import_chunk_4XATKPFW=load("./chunk-4XATKPFW.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var plan={name:"loop plan",summary:"add, change or drop milestones; verify commands\
+, stop conditions, budget",form:"[options]",words:{min:0,max:0},options:{...import_chunk_GXKLTCHT.planOptions,drop:{kind:"list",value:"ID",help:"take a pending \
+milestone out"}},notes:"Done milestones and the current one stay as they are. A raised budget takes back a stop by budget. Commands given here are trusted; thos\
+e that stand there are not by that.",examples:['loop plan --milestone "p2: read strings" --acceptance "p2: test/strings passes"',"loop plan --max-iterations 40"],
+async run(context,input){const place=(0,import_chunk_BJHARUX6.loopPlace)(context.cwd,context.root(input));const known=(0,import_chunk_BJHARUX6.requireLoop)(place);
+if(input.given().every(([option])=>["state-dir","json","verify-timeout"].includes(option)))throw(0,import_chunk_NVPF5LEY.usageError)("cannot change the plan: no\
+thing was given",(0,import_chunk_BJHARUX6.loopCommand)(place,"plan","--help"));const given=await(0,import_chunk_GXKLTCHT.planOf)(context,input,known.milestones);
+const state=await(0,import_chunk_BJHARUX6.changeLoop)(place,old=>{const next=(0,import_chunk_GXKLTCHT.withPlan)(old,given);const onlyOurs=(given.verify!==null||
+old.verify.length===0)&&(given.stopConditions!==null||!old.stop_conditions.some(text=>text.startsWith("cmd:")));if((0,import_chunk_SHPPTEF7.isTrusted)(place,old)||
+onlyOurs)(0,import_chunk_SHPPTEF7.trust)(place,next);return next});await(0,import_chunk_JMW7PBMR.rewriteHandoff)(place);const left=state.milestones.filter(({status})=>status!==
 "done").length;return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${state.milestones.length} milestones, ${left} left; ${state.verify.length} verify commands\
 , ${state.stop_conditions.length} stop conditions
 `,...input.has("json")?{json:{state}}:{}}}};
 
 },
-"./loop-status-KJ7OQSBZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_ZEAZNRZC=load("./chunk-ZEAZNRZC.js");var import_chunk_7YG4K7DK=load(
-"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var status={name:"loop status",
-summary:"where the loop stands",form:"[options]",words:{min:0,max:0},options:import_chunk_7YG4K7DK.common,examples:["loop status"],async run(context,input){const state=(0,
-import_chunk_ZEAZNRZC.requireLoop)((0,import_chunk_ZEAZNRZC.loopPlace)(context.cwd,context.root(input)));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${state.
-goal}
+"./loop-start-BFLUVDVK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{start:()=>start});module.exports=stdin_exports;var import_chunk_TUVWNUNP=load("./chunk-TUVWNUNP.js");var import_chunk_2GR7RNLA=load(
+"./chunk-2GR7RNLA.js");var import_chunk_BJHARUX6=load("./chunk-BJHARUX6.js");var import_chunk_4XATKPFW=load("./chunk-4XATKPFW.js");var import_chunk_7YG4K7DK=load(
+"./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_B43A2IIN=load(
+"./chunk-B43A2IIN.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
+"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load(
+"./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
+"./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var start={name:"loop start",summary:"take the next milestone; one at a time",form:"[--milestone ID] [--owner NAME] [options]",words:{min:0,
+max:0},options:{milestone:{kind:"text",value:"ID",help:"another one than the next in order"},owner:{kind:"text",value:"NAME",help:"who takes it (default: JOB_OW\
+NER); told to whoever comes second"},...import_chunk_7YG4K7DK.common},examples:["loop start --owner night-shift","loop start --milestone p2"],async run(context,input){
+const place=(0,import_chunk_BJHARUX6.loopPlace)(context.cwd,context.root(input));const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;
+const{milestone,isNew,state}=await(0,import_chunk_TUVWNUNP.beginMilestone)(place,{owner,milestone:input.text("milestone")});const lines=[`${milestone.id}: ${(0,
+import_chunk_LXK2ZILE.plainText)(milestone.title)} (${isNew?"in progress now":"in progress already, yours"})`,`brief: ${(0,import_chunk_BJHARUX6.loopCommand)(place,
+"next","--prompt")}`,`when it is done: ${(0,import_chunk_BJHARUX6.loopCommand)(place,"checkpoint",...owner===null?[]:["--owner",JSON.stringify(owner)])}`];return{
+code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
+`,...input.has("json")?{json:{milestone,is_new:isNew,current:state.current}}:{}}}};
+
+},
+"./loop-status-DCUCNKBR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_BJHARUX6=load("./chunk-BJHARUX6.js");var import_chunk_4XATKPFW=load(
+"./chunk-4XATKPFW.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
+"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load(
+"./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
+"./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
+"./chunk-JSBRDJBE.js");var status={name:"loop status",summary:"where the loop stands",form:"[options]",words:{min:0,max:0},options:import_chunk_7YG4K7DK.common,
+examples:["loop status"],async run(context,input){const state=(0,import_chunk_BJHARUX6.requireLoop)((0,import_chunk_BJHARUX6.loopPlace)(context.cwd,context.root(
+input)));return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${state.goal}
 `,...input.has("json")?{json:{state}}:{}}}};
 
 },
-"./loop-stop-N4UPUBBK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{stop:()=>stop});module.exports=stdin_exports;var import_chunk_T5VJJ44V=load("./chunk-T5VJJ44V.js");var import_chunk_ZEAZNRZC=load(
-"./chunk-ZEAZNRZC.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
-"./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
-"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load(
-"./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
-"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
-"./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var stop={name:"loop stop",summary:"end the loop: the next gate says STOP (4)",form:"[--reason TEXT | --clear] [options]",words:{min:0,max:0},
-options:{reason:{kind:"text",value:"TEXT",help:"why; it stands in the journal"},clear:{kind:"flag",help:"take a stop back, also one by a limit: the loop goes on"},
-...import_chunk_7YG4K7DK.common},examples:['loop stop --reason "the user wants another design"',"loop stop --clear"],async run(context,input){if(input.has("clea\
-r")&&input.has("reason"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --reason and --clear together");const place=(0,import_chunk_ZEAZNRZC.loopPlace)(
-context.cwd,context.root(input));const reason=(0,import_chunk_LXK2ZILE.plainText)(input.text("reason")??"asked for").trim().slice(0,500)||"asked for";const isClear=input.
-has("clear");const state=await(0,import_chunk_ZEAZNRZC.changeLoop)(place,old=>{if(isClear)return{...old,stopped:null,remediation_rounds:0,failure_fingerprints:[]};
-const at=(0,import_chunk_CL3BCQKO.isoNow)();const told=[`STOP: stopped (${reason})`];(0,import_chunk_T5VJJ44V.appendEntry)(place.journal,(0,import_chunk_T5VJJ44V.
-entryText)(old.iteration,at,{did:told,verified:[],deficiencies:[],next:[]},"stop"));return{...old,stopped:{reason:"stopped",detail:reason,at}}});const out=isClear?
-`the loop goes on: ${(0,import_chunk_ZEAZNRZC.loopCommand)(place,"next")}
+"./loop-stop-NAEAWZMW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{stop:()=>stop});module.exports=stdin_exports;var import_chunk_BJHARUX6=load("./chunk-BJHARUX6.js");var import_chunk_7Z6SPYPV=load(
+"./chunk-7Z6SPYPV.js");var import_chunk_4XATKPFW=load("./chunk-4XATKPFW.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var stop={name:"loop stop",summary:"end the loop: the next gate says STOP (4)",form:"\
+[--reason TEXT | --clear] [options]",words:{min:0,max:0},options:{reason:{kind:"text",value:"TEXT",help:"why; it stands in the journal"},clear:{kind:"flag",help:"\
+take a stop back, also one by a limit: the loop goes on"},...import_chunk_7YG4K7DK.common},examples:['loop stop --reason "the user wants another design"',"loop \
+stop --clear"],async run(context,input){if(input.has("clear")&&input.has("reason"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --reason and --clear t\
+ogether");const place=(0,import_chunk_BJHARUX6.loopPlace)(context.cwd,context.root(input));const reason=(0,import_chunk_LXK2ZILE.plainText)(input.text("reason")??
+"asked for").trim().slice(0,500)||"asked for";const isClear=input.has("clear");const state=await(0,import_chunk_BJHARUX6.changeLoop)(place,old=>{if(isClear)return{
+...old,stopped:null,remediation_rounds:0,failure_fingerprints:[]};const at=(0,import_chunk_CL3BCQKO.isoNow)();const told=[`STOP: stopped (${reason})`];(0,import_chunk_7Z6SPYPV.
+appendEntry)(place.journal,(0,import_chunk_7Z6SPYPV.entryText)(old.iteration,at,{did:told,verified:[],deficiencies:[],next:[]},"stop"));return{...old,stopped:{reason:"\
+stopped",detail:reason,at}}});const out=isClear?`the loop goes on: ${(0,import_chunk_BJHARUX6.loopCommand)(place,"next")}
 `:`stopped: ${reason}
-go on again with: ${(0,import_chunk_ZEAZNRZC.loopCommand)(place,"stop","--clear")}
+go on again with: ${(0,import_chunk_BJHARUX6.loopCommand)(place,"stop","--clear")}
 `;return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("json")?{json:{stopped:state.stopped}}:{}}}};
 
 },
-"./loop-trust-RWFA3OI4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{trust:()=>trust2});module.exports=stdin_exports;var import_chunk_SHPPTEF7=load("./chunk-SHPPTEF7.js");var import_chunk_ZEAZNRZC=load(
-"./chunk-ZEAZNRZC.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load(
-"./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
-"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load(
-"./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
-"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
-"./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var trust2={name:"loop trust",summary:"show the loop's commands; --yes lets them run here",form:"[--yes] [options]",words:{min:0,max:0},options:{
-yes:{kind:"flag",help:"trust exactly these commands, and take over an edit by hand"},...import_chunk_7YG4K7DK.common},notes:"They are run with sh in this worktr\
-ee, as you. Trust is for exactly these commands in this worktree; another command asks again.",examples:["loop trust","loop trust --yes"],async run(context,input){
-const place=(0,import_chunk_ZEAZNRZC.loopPlace)(context.cwd,context.root(input));const before=(0,import_chunk_ZEAZNRZC.requireLoop)(place);const[wasEdited,wasTrusted]=[
-(0,import_chunk_ZEAZNRZC.isEdited)(before),(0,import_chunk_SHPPTEF7.isTrusted)(place,before)];const isAsked=input.has("yes");if(isAsked)await(0,import_chunk_ZEAZNRZC.
-lockLoop)(place,()=>{const state=(0,import_chunk_ZEAZNRZC.requireLoop)(place);if((0,import_chunk_SHPPTEF7.commandsOf)(state).join("\0")!==(0,import_chunk_SHPPTEF7.
-commandsOf)(before).join("\0"))throw new import_chunk_NVPF5LEY.FaultError("busy","cannot trust the commands: they changed in this moment",(0,import_chunk_ZEAZNRZC.
-loopCommand)(place,"trust"));if((0,import_chunk_ZEAZNRZC.isEdited)(state))(0,import_chunk_ZEAZNRZC.writeState)(place,(0,import_chunk_ZEAZNRZC.sealState)(state));
-(0,import_chunk_SHPPTEF7.trust)(place,(0,import_chunk_ZEAZNRZC.requireLoop)(place))});const commands=(0,import_chunk_SHPPTEF7.commandsOf)(before);const holds=isAsked||
-wasTrusted&&!wasEdited;const lines=[...commands.map(text=>`  ${(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll("\n","\\n")}`),commands.length===0?"the loop\
- has no commands":`${commands.length} command${commands.length===1?"":"s"}: ${isAsked||wasTrusted?"trusted":"NOT trusted"}`,...wasEdited?[`state.json was edited\
- by hand: ${isAsked?"taken over":"not taken over"}`]:[],...holds?[]:[`trust them with: ${(0,import_chunk_ZEAZNRZC.loopCommand)(place,"trust","--yes")}`]];const json={
-commands,trusted:isAsked||wasTrusted,edited:wasEdited&&!isAsked};return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,
-out:`${lines.join("\n")}
+"./loop-trust-EP5WGPH4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{trust:()=>trust2});module.exports=stdin_exports;var import_chunk_SHPPTEF7=load("./chunk-SHPPTEF7.js");var import_chunk_BJHARUX6=load(
+"./chunk-BJHARUX6.js");var import_chunk_4XATKPFW=load("./chunk-4XATKPFW.js");var import_chunk_7YG4K7DK=load("./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var trust2={name:"loop trust",summary:"show the loop's commands; --yes lets them ru\
+n here",form:"[--yes] [options]",words:{min:0,max:0},options:{yes:{kind:"flag",help:"trust exactly these commands, and take over an edit by hand"},...import_chunk_7YG4K7DK.
+common},notes:"They are run with sh in this worktree, as you. Trust is for exactly these commands in this worktree; another command asks again.",examples:["loop\
+ trust","loop trust --yes"],async run(context,input){const place=(0,import_chunk_BJHARUX6.loopPlace)(context.cwd,context.root(input));const before=(0,import_chunk_BJHARUX6.
+requireLoop)(place);const[wasEdited,wasTrusted]=[(0,import_chunk_4XATKPFW.isEdited)(before),(0,import_chunk_SHPPTEF7.isTrusted)(place,before)];const isAsked=input.
+has("yes");if(isAsked)await(0,import_chunk_BJHARUX6.lockLoop)(place,()=>{const state=(0,import_chunk_BJHARUX6.requireLoop)(place);if((0,import_chunk_SHPPTEF7.commandsOf)(
+state).join("\0")!==(0,import_chunk_SHPPTEF7.commandsOf)(before).join("\0"))throw new import_chunk_NVPF5LEY.FaultError("busy","cannot trust the commands: they c\
+hanged in this moment",(0,import_chunk_BJHARUX6.loopCommand)(place,"trust"));if((0,import_chunk_4XATKPFW.isEdited)(state))(0,import_chunk_BJHARUX6.writeState)(place,
+(0,import_chunk_BJHARUX6.sealState)(state));(0,import_chunk_SHPPTEF7.trust)(place,(0,import_chunk_BJHARUX6.requireLoop)(place))});const commands=(0,import_chunk_SHPPTEF7.
+commandsOf)(before);const holds=isAsked||wasTrusted&&!wasEdited;const lines=[...commands.map(text=>`  ${(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll("\n",
+"\\n")}`),commands.length===0?"the loop has no commands":`${commands.length} command${commands.length===1?"":"s"}: ${isAsked||wasTrusted?"trusted":"NOT trusted"}`,
+...wasEdited?[`state.json was edited by hand: ${isAsked?"taken over":"not taken over"}`]:[],...holds?[]:[`trust them with: ${(0,import_chunk_BJHARUX6.loopCommand)(
+place,"trust","--yes")}`]];const json={commands,trusted:isAsked||wasTrusted,edited:wasEdited&&!isAsked};return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.
+exitCodes.unsuccessful,out:`${lines.join("\n")}
 `,...input.has("json")?{json}:{}}}};
 
 },
@@ -7401,9 +7574,9 @@ refresh,refreshAttached:()=>import_chunk_AKW5C6Q2.refreshAttached,refreshUnasked
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./registry-34EFAKRD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_ISFFQJMM.commandNames,loadCommand:()=>import_chunk_ISFFQJMM.loadCommand});module.exports=
-stdin_exports;var import_chunk_ISFFQJMM=load("./chunk-ISFFQJMM.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-5KUIRM2L.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_TKTMS6V7.commandNames,loadCommand:()=>import_chunk_TKTMS6V7.loadCommand});module.exports=
+stdin_exports;var import_chunk_TKTMS6V7=load("./chunk-TKTMS6V7.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-FHCYGEZT.js": function (module, exports) {
@@ -7762,9 +7935,9 @@ return["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")
 (0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-KZIVROWV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_2LDRAHHN=load("./chunk-2LDRAHHN.js");var import_chunk_7YCMYM3C=load(
-"./chunk-7YCMYM3C.js");var import_chunk_REDIQC7B=load("./chunk-REDIQC7B.js");var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_JXYCIMOT=load(
+"./setup-EOYBBZR2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_REDIQC7B=load("./chunk-REDIQC7B.js");var import_chunk_2LDRAHHN=load(
+"./chunk-2LDRAHHN.js");var import_chunk_7YCMYM3C=load("./chunk-7YCMYM3C.js");var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_JXYCIMOT=load(
 "./chunk-JXYCIMOT.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7YG4K7DK=load(
 "./chunk-7YG4K7DK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_6TZAAJ7Z=load("./chunk-6TZAAJ7Z.js");var import_chunk_IUDMGIPH=load(
 "./chunk-IUDMGIPH.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_CAQTYVED=load(

@@ -45,6 +45,7 @@ export const stateForm = z.looseObject({
     }),
   ),
   since: z.nullable(z.string()),
+  last: z.optional(milestoneId),
   stopped: z.nullable(z.looseObject({ reason: z.enum(stopReasons), detail: text, at: z.string() })),
   boundary: z.nullable(z.string().check(z.regex(/^[0-9a-f]{40,64}$/))),
   gate: z.nullable(

@@ -67,6 +67,8 @@ export interface LoopState {
   current: CurrentWork | null;
   /** When the milestone was begun that is worked on, or was finished last: jobs since then are of this boundary. */
   since: string | null;
+  /** The milestone of the newest checkpoint. */
+  last?: string;
   stopped: { reason: StopReason; detail: string; at: string } | null;
   /** Commit of the last checkpoint's parent: lines since then are looked at by E4. Null before the first. */
   boundary: string | null;

@@ -8,6 +8,7 @@ import { parseLoopState } from '../core/loop-state.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { isoNow } from '../platform/clock.ts';
 import { createFolder, readText, writeFile } from '../platform/files.ts';
+import { exists } from '../platform/folders.ts';
 import { withLock } from '../platform/lock.ts';
 import { selfWords } from '../platform/self.ts';
 import { rootPaths } from '../store/layout.ts';
@@ -58,7 +59,7 @@ export function requireLoop(place: LoopPlace): LoopState {
 
 /**
  * Change the state under the loop's lock. `change` gets the state as it is now and gives the new one (rev, updated and hash are set here); it may
- * throw to refuse. Throws `busy` when another process holds the lock, `preflight` on a state that was edited by hand.
+ * throw to refuse; the same object means no change. Throws `busy` when another process holds the lock, `preflight` on a state that was edited by hand.
  */
 export async function changeLoop(
   place: LoopPlace,
@@ -67,7 +68,9 @@ export async function changeLoop(
   return lockLoop(place, async () => {
     const state = requireLoop(place);
     if (isEdited(state)) throw editedFault(place);
-    const next = sealState(await change(state));
+    const changed = await change(state);
+    if (changed === state) return state;
+    const next = sealState(changed);
     writeState(place, next);
     return next;
   });
@@ -85,7 +88,11 @@ export function editedFault(place: LoopPlace): FaultError {
 export async function lockLoop<T>(place: LoopPlace, fn: () => Promise<T> | T): Promise<T> {
   ensureRoot(place.root.folder);
   createFolder(rootPaths(place.root.folder).loop);
-  return withLock(place.lock, fn);
+  return withLock(place.lock, async () => {
+    // A checkpoint that was begun and not ended (its process was killed) is ended first.
+    if (exists(place.begun)) (await import('./begun.ts')).finishBegun(place);
+    return fn();
+  });
 }
 
 export function sealState(state: LoopState): LoopState {
@@ -116,4 +123,9 @@ export function nextMilestone(state: LoopState) {
     state.milestones.find(({ id }) => id === current?.milestone) ??
     state.milestones.find(({ status }) => status !== 'done')
   );
+}
+
+/** The milestone of the last checkpoint, as far as the order of work tells. */
+export function lastDone(state: LoopState) {
+  return state.last === undefined ? undefined : state.milestones.find(({ id }) => id === state.last);
 }
