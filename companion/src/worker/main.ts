@@ -60,6 +60,8 @@ async function look(claim: Claim, log: WorkerLog): Promise<void> {
       return (await import('./run-watch.ts')).runWatch(claim, log);
     case 'timer':
       return (await import('./run-timer.ts')).runTimer(claim);
+    case 'loop':
+      return (await import('./run-loop.ts')).runLoop(claim, log);
     default:
       return (await import('./supervise.ts')).supervise(claim);
   }

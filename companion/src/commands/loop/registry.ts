@@ -9,6 +9,7 @@ const loaders = {
   checkpoint: async () => (await import('./loop-checkpoint.ts')).checkpoint,
   stop: async () => (await import('./loop-stop.ts')).stop,
   trust: async () => (await import('./loop-trust.ts')).trust,
+  run: async () => (await import('./loop-run.ts')).run,
 } satisfies Record<string, () => Promise<Command>>;
 
 export const loopVerbs = Object.keys(loaders);
