@@ -87,7 +87,7 @@ export const continueCommand: Command = {
     return launchStaff(context, input, {
       verb: parent.verb,
       // Another task: when it may begin is not asked for again.
-      earlier: { owner: parent.owner, label: parent.label },
+      earlier: { owner: parent.owner, label: parent.label, milestone: parent.milestone ?? null },
       staff: part,
       cwd,
       lineage: lineageOf(parent, 'continue'),

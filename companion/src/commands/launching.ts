@@ -19,8 +19,8 @@ import type { QueueTold } from './queue-note.ts';
 /** `earlier`: what a job that goes on or is started again keeps of it, unless it is given. Who asks now comes before who asked then. */
 export function launchWords(
   input: Parsed,
-  earlier?: Partial<Pick<Spec, 'owner' | 'label' | 'max_live'>>,
-): Pick<JobRequest, 'owner' | 'label' | 'onceKey' | 'maxLive'> {
+  earlier?: Partial<Pick<Spec, 'owner' | 'label' | 'max_live' | 'milestone'>>,
+): Pick<JobRequest, 'owner' | 'label' | 'onceKey' | 'maxLive' | 'milestone'> {
   const onceKey = input.text('once-key') ?? null;
   if (onceKey === '') throw usageError('cannot take --once-key "": a key needs at least one character');
   return {
@@ -28,6 +28,7 @@ export function launchWords(
     label: input.text('label') ?? earlier?.label ?? null,
     onceKey,
     maxLive: input.count('max-live') ?? earlier?.max_live ?? null,
+    milestone: input.text('milestone') ?? earlier?.milestone ?? null,
   };
 }
 
@@ -59,6 +60,7 @@ export async function launchAndTell(
 ): Promise<Reply> {
   checkLaunchOptions(input);
   const root = context.root(input);
+  if (input.has('milestone')) await (await import('./milestone.ts')).requireMilestone(context, input, root);
   const notify = await notifyOf(context, input, request.notify);
   return tellLaunched(context, input, root, await launch(root, { ...request, notify }), isSynchronous);
 }

@@ -54,6 +54,14 @@ export const onStallOption = {
   },
 } as const satisfies OptionTable;
 
+export const milestoneOption = {
+  milestone: {
+    kind: 'text',
+    value: 'ID',
+    help: "it works for this milestone of the worktree's loop: told in the journal, and no GO while it lives or failed",
+  },
+} as const satisfies OptionTable;
+
 export const staffOptions = {
   prompt: { kind: 'text', value: 'TEXT', help: 'the task; taken as it is, also when it begins with --' },
   'prompt-file': { kind: 'text', value: 'PATH', help: 'read the task from a file' },
@@ -99,6 +107,7 @@ export const staffOptions = {
     value: 'DIR',
     help: 'folder outside the worktree in which the agent leaves ordered files (NN-name.md): each wakes a wait --until handback; none for none',
   },
+  ...milestoneOption,
   ...onStallOption,
 } as const satisfies OptionTable;
 

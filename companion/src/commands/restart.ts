@@ -20,7 +20,7 @@ import { checkRoot } from '../store/root.ts';
 import type { Command, Context, Reply } from './command.ts';
 import { launchAndTell, launchWords } from './launching.ts';
 import { onceWords, repeatedLaunch } from './once-words.ts';
-import { launchOptions, staffOptions, writerOptions } from './options.ts';
+import { launchOptions, milestoneOption, staffOptions, writerOptions } from './options.ts';
 import type { Parsed } from './parse.ts';
 import { limitWarnings } from './run-part.ts';
 import { requireProgram } from './run-program.ts';
@@ -46,6 +46,7 @@ export const restart: Command = {
       help: 'another hand-back folder (staff only; default: that of the earlier job)',
     },
     share: writerOptions.share,
+    ...milestoneOption,
     ...launchOptions,
   },
   notes:

@@ -1,7 +1,7 @@
 // The options of `run` (contract 4). What they come to is run-part.ts; what is told of them is docs/long-runs.md.
 import { limits } from '../core/limits.ts';
 import type { OptionTable } from '../core/option-table.ts';
-import { launchOptions, onStallOption } from './options.ts';
+import { launchOptions, milestoneOption, onStallOption } from './options.ts';
 
 export const runOptions = {
   timeout: {
@@ -77,5 +77,6 @@ export const runOptions = {
     help: 'cap of each output file on disk (default 64M)',
   },
   'keep-children': { kind: 'flag', help: 'leave processes alone that the command left behind' },
+  ...milestoneOption,
   ...launchOptions,
 } as const satisfies OptionTable;

@@ -34,7 +34,7 @@ export interface StaffLaunch {
   stallMs?: number | null;
   quietMs?: number | null;
   /** What it keeps of the job that it goes on with or starts again, unless it is given. */
-  earlier?: Partial<Pick<Spec, 'owner' | 'label' | 'max_live'>>;
+  earlier?: Partial<Pick<Spec, 'owner' | 'label' | 'max_live' | 'milestone'>>;
   /** Of the job that is started again. */
   notify?: readonly string[] | null | undefined;
   onStall?: string | null;
@@ -45,6 +45,7 @@ export interface StaffLaunch {
 export async function launchStaff(context: Context, input: Parsed, job: StaffLaunch): Promise<Reply> {
   checkLaunchOptions(input);
   const root = context.root(input);
+  if (input.has('milestone')) await (await import('./milestone.ts')).requireMilestone(context, input, root);
   const worktree = job.worktree === undefined ? worktreeOf(input) : job.worktree;
   const handback = await planOf(context, input, { ...job, worktree }, root);
   const request: JobRequest = {

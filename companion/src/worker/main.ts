@@ -58,6 +58,8 @@ async function look(claim: Claim, log: WorkerLog): Promise<void> {
   switch (claim.spec.kind) {
     case 'watch':
       return (await import('./run-watch.ts')).runWatch(claim, log);
+    case 'gate':
+      return (await import('./run-gate.ts')).runGate(claim);
     case 'timer':
       return (await import('./run-timer.ts')).runTimer(claim);
     case 'loop':
