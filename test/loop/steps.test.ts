@@ -78,6 +78,9 @@ async function play(script: Script): Promise<{ end: LoopEnd; log: string[]; last
       for (const one of state.milestones) if (one.id === position.milestone) one.status = 'done';
       state.current = null;
     },
+    async launchJudge() {
+      return null;
+    },
     async launchGate(position) {
       log.push(`gate ${position.round}`);
       gates += 1;
@@ -230,6 +233,8 @@ test('a cursor of another form counts as none', () => {
     { prompt: 3 },
     { isCommitted: 'yes' },
     { verified: [1] },
+    { judge: 'x y' },
+    { digest: 'no hex' },
   ];
   for (const change of others) assert.equal(positionOf({ ...good, ...change }), undefined, JSON.stringify(change));
 });

@@ -20,6 +20,9 @@ export interface Position {
   jobs: string[];
   /** What the staff job is told. */
   prompt: string | null;
+  /** Who answers the questions of the gate, and the digest of what was asked. */
+  judge: string | null;
+  digest: string | null;
   gate: string | null;
   /** The checkpoint of this iteration was made; what comes now is mended after it. */
   isCommitted: boolean;
@@ -41,6 +44,8 @@ export const firstPosition: Position = {
   parent: null,
   jobs: [],
   prompt: null,
+  judge: null,
+  digest: null,
   gate: null,
   isCommitted: false,
   verified: [],
@@ -58,15 +63,15 @@ export function readPosition(paths: JobPaths): Position {
   return (read.kind === 'ok' ? positionOf(read.value) : undefined) ?? firstPosition;
 }
 
-export function noteOf({ iteration, milestone, step, round, job, gate }: Position): LoopNote {
-  return { iteration, milestone, step, round, job: step === 'gate' ? gate : job };
+export function noteOf({ iteration, milestone, step, round, job, judge, gate }: Position): LoopNote {
+  return { iteration, milestone, step, round, job: step === 'gate' ? (gate ?? judge) : job };
 }
 
 const steps: readonly string[] = ['orient', 'execute', 'verify', 'checkpoint', 'gate', 'remediate', 'pace', 'stop'];
 
 /** Undefined when anything of it is not as we write it. */
 export function positionOf(value: Record<string, unknown>): Position | undefined {
-  const { step, milestone, prompt, jobs, verified, detail, isCommitted, job, parent, gate } = value;
+  const { step, milestone, prompt, jobs, verified, detail, isCommitted, job, parent, judge, digest, gate } = value;
   const isText = (one: unknown): one is string => typeof one === 'string';
   const isIdOrNull = (one: unknown): one is string | null => one === null || (isText(one) && isId(one));
   const texts = (one: unknown): one is string[] => Array.isArray(one) && one.length <= 100 && one.every(isText);
@@ -75,8 +80,10 @@ export function positionOf(value: Record<string, unknown>): Position | undefined
     if (!Number.isSafeInteger(count) || Number(count) < 0) return;
   if (!isText(step) || !steps.includes(step)) return undefined;
   if (milestone !== null && !(isText(milestone) && /^[A-Za-z0-9._-]{1,64}$/.test(milestone))) return undefined;
-  if (![job, parent, gate].every(isIdOrNull) || !texts(jobs) || !jobs.every(isId) || !texts(verified)) return undefined;
+  if (![job, parent, judge, gate].every(isIdOrNull) || !texts(jobs) || !jobs.every(isId) || !texts(verified))
+    return undefined;
   if ((prompt !== null && !isText(prompt)) || !isText(detail) || typeof isCommitted !== 'boolean') return undefined;
+  if (digest !== null && !(isText(digest) && /^[0-9a-f]{1,64}$/.test(digest))) return undefined;
   const known = Object.keys(firstPosition).map((key) => [key, value[key]]);
   return Object.fromEntries(known) as unknown as Position;
 }

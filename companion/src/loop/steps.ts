@@ -35,6 +35,8 @@ export interface Hands {
   staffEnd(id: string): Promise<StaffOutcome>;
   verify(position: Position): Promise<{ fixes: Fix[]; verified: string[] }>;
   checkpoint(position: Position): Promise<void>;
+  /** Null: nothing is asked. */
+  launchJudge(position: Position): Promise<{ judge: string; digest: string } | null>;
   launchGate(position: Position): Promise<string>;
   gateEnd(id: string): Promise<GateOutcome>;
   /** Write down that the loop stopped. */
@@ -73,7 +75,7 @@ export async function advance(position: Position, part: LoopPart, hands: Hands):
       return verify(position, hands);
     case 'checkpoint':
       await hands.checkpoint(position);
-      return { at: { ...position, step: 'gate', isCommitted: true, gate: null } };
+      return { at: { ...position, step: 'gate', isCommitted: true, judge: null, digest: null, gate: null } };
     case 'gate':
       return gate(position, hands);
     case 'pace':
@@ -108,6 +110,8 @@ const clean = {
   parent: null,
   jobs: [],
   prompt: null,
+  judge: null,
+  digest: null,
   gate: null,
   isCommitted: false,
   verified: [],
@@ -153,6 +157,10 @@ function deficient(position: Position, fixes: Fix[]): Next {
 }
 
 async function gate(position: Position, hands: Hands): Promise<Next> {
+  if (position.gate === null && position.judge === null) {
+    const asked = await hands.launchJudge(position);
+    if (asked) return { at: { ...position, ...asked } };
+  }
   if (position.gate === null) return { at: { ...position, gate: await hands.launchGate(position) } };
   const { report, message, id } = await hands.gateEnd(position.gate);
   if (!report) return failed('nogo', `the gate ${id} came to no verdict: ${message}`);

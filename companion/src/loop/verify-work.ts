@@ -1,13 +1,14 @@
-// Before a checkpoint: the verify commands of the state, first failure ends; what fails goes back to the one who wrote it.
-import { plainText, tail } from '../core/excerpt.ts';
+// Before a checkpoint: are the verify commands green (E2), and has what was added since the milestone was begun no marker and no debug code (the
+// half of E4 that does not need a commit)? What is found goes back to the one who wrote it, and nothing of it is committed.
+import { excerpt } from '../core/excerpt.ts';
 import type { Fix } from '../core/loop.ts';
 import type { Environment } from '../platform/env.ts';
-import { requireLoop } from './files.ts';
+import { green } from './checks/e2-green.ts';
+import { markedLines } from './checks/e4-clean.ts';
+import { readLoop, requireLoop } from './files.ts';
+import { addedLines, openLoopGit } from './git.ts';
 import type { LoopPlace } from './place.ts';
-import { runCommand } from './run-command.ts';
 import { requireTrust } from './trust.ts';
-
-const tailBytes = 800;
 
 export async function verifyWork(
   place: LoopPlace,
@@ -16,18 +17,19 @@ export async function verifyWork(
 ): Promise<{ fixes: Fix[]; verified: string[] }> {
   const state = requireLoop(place);
   requireTrust(place, state);
-  const verified: string[] = [];
-  for (const { name, cmd, timeout_s } of state.verify) {
-    const answer = await runCommand(place, cmd, { timeoutMs: timeout_s * 1000, environment, signal });
-    signal.throwIfAborted();
-    if (answer.how === 'exited' && answer.code === 0) {
-      verified.push(`${name}: passed`);
-      continue;
-    }
-    const how = answer.how === 'exited' ? `exit code ${answer.code}` : answer.how;
-    const said = tail(plainText(`${answer.stdout}\n${answer.stderr}`).trim(), tailBytes).text;
-    const what = `the verify command ${name} fails (${how}); its last output: ${said}`;
-    return { fixes: [{ check: 'E2', owner: 'developer', what, command: cmd }], verified };
-  }
-  return { fixes: [], verified };
+  const git = openLoopGit(place);
+  const marked = 'git' in git ? addedLines(place, git.git, state.current?.base ?? state.boundary) : { lines: [] };
+  const markers = 'lines' in marked ? markedLines(marked.lines) : [];
+  const fixes: Fix[] = markers
+    .slice(0, 20)
+    .map((what) => ({ check: 'E4', owner: 'developer', what: excerpt(what, 240) }));
+  const answer = await green.run({
+    ...{ place, read: readLoop(place), state, git, runCommands: true, environment, signal },
+    ...{ exclude: [], passed: new Set<string>(), onPassed: () => undefined, met: [] },
+  });
+  signal.throwIfAborted();
+  return {
+    fixes: [...(answer.fixes ?? []), ...fixes],
+    verified: answer.result === 'pass' ? answer.evidence : [],
+  };
 }

@@ -1,5 +1,6 @@
 // What the unattended loop does at each step, really: through our own program (loop-cli.ts), and by waiting for jobs as a watch does, so
 // that nothing is started for hours of waiting.
+import { findBackend } from '../backends/registry.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { isId } from '../core/ids.ts';
 import type { LoopPart, LoopState } from '../core/job.ts';
@@ -9,7 +10,11 @@ import { makeNap } from '../jobs/nap.ts';
 import { refreshAttached } from '../jobs/reconcile.ts';
 import { inspect, isEnded, type View } from '../jobs/view.ts';
 import { isOver } from '../jobs/writers.ts';
+import { milestoneBrief } from '../loop/brief.ts';
+import { evaluate } from '../loop/evaluate.ts';
 import { changeLoop, editedFault, lockLoop, readLoop } from '../loop/files.ts';
+import { digestOf } from '../loop/judge.ts';
+import { judgePrompt, judgmentOf } from '../loop/judge-prompt.ts';
 import type { LoopPlace } from '../loop/place.ts';
 import type { Position } from '../loop/position.ts';
 import { type Hands, LoopRefusal } from '../loop/steps.ts';
@@ -17,13 +22,14 @@ import { stopLoop } from '../loop/stopping.ts';
 import { verifyWork } from '../loop/verify-work.ts';
 import { nowMs, sleep } from '../platform/clock.ts';
 import { watchFifo } from '../platform/fifo.ts';
+import { readText, writeFile } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import { jobPaths } from '../store/layout.ts';
 import type { Claim } from './claim.ts';
-import { milestoneBrief } from './loop-brief.ts';
 import { makeCli, refusalOf } from './loop-cli.ts';
 
 /** A look at a job whose end nothing told us of. */
+const judgeBytes = 256 * 1024;
 const lookMs = 6 * leaseMs;
 
 export function makeHands(claim: Claim, part: LoopPart, place: LoopPlace, signal: AbortSignal): Hands {
@@ -41,6 +47,22 @@ export function makeHands(claim: Claim, part: LoopPart, place: LoopPlace, signal
     const printed = (await call([...words, '--id-only'], what, input)).trim();
     if (!isId(printed)) throw new LoopRefusal('exit_nonzero', `cannot ${what}: no job id was printed`);
     return printed;
+  };
+  const questionsNow = async () => {
+    const { questions } = await evaluate(place, { runCommands: false, environment: {}, exclude: [id], signal });
+    return { questions, digest: digestOf(currentState(place), questions) };
+  };
+  /** No usable answer leaves the questions open, and the gate says so. */
+  const answersOf = async (judge: string, digest: string | null): Promise<string[]> => {
+    const { state, paths } = await untilEnd(root, judge, signal);
+    await cli({ words: ['wait', judge, '--json', '--timeout', '1s'], signal });
+    const now = await questionsNow();
+    if (state.state !== 'done' || now.digest !== digest) return [];
+    const text = judgmentOf(readText(paths.result, judgeBytes) ?? '', now.digest, now.questions);
+    if (text === undefined) return [];
+    const file = `${claim.paths.folder}/judgment.json`;
+    writeFile(file, text);
+    return ['--judge', file];
   };
   const key = ({ iteration, milestone, round }: Position, what: string): string[] => [
     '--once-key',
@@ -103,9 +125,21 @@ export function makeHands(claim: Claim, part: LoopPart, place: LoopPlace, signal
       await call(words, 'make the checkpoint');
     },
 
+    async launchJudge(position) {
+      const { questions, digest } = await questionsNow();
+      const [first] = questions;
+      if (!first) return null;
+      const backend = part.judge_backend === null ? [] : ['--backend', part.judge_backend];
+      // A program of the user's config cannot be restricted; it was named for this.
+      const profile = part.judge_backend !== null && !findBackend(part.judge_backend) ? 'standard' : 'restricted';
+      const words = ['ask', ...backend, '--profile', profile, '--stdin', '--timeout', `${part.staff_ms}ms`];
+      const once = key(position, `judge:${digest}`);
+      return { judge: await launch([...words, ...once], 'ask the judge', judgePrompt(questions)), digest };
+    },
+
     async launchGate(position) {
-      const judge = part.judge_backend === null ? [] : ['--judge-backend', part.judge_backend];
-      return launch(['loop', 'gate', '--repair', ...judge, ...key(position, 'gate')], 'ask the gate');
+      const answers = position.judge === null ? [] : await answersOf(position.judge, position.digest);
+      return launch(['loop', 'gate', '--repair', ...answers, ...key(position, 'gate')], 'ask the gate');
     },
 
     async gateEnd(job) {

@@ -129,9 +129,9 @@ async function finish(
 }
 
 /** Broken off: the agent and the gate that it waits for go first. */
-async function endChildren(claim: Claim, part: LoopPart, { job, gate, step }: Position): Promise<void> {
+async function endChildren(claim: Claim, part: LoopPart, { job, gate, judge, step }: Position): Promise<void> {
   const { cli } = makeCli(claim, part.folder);
-  const live = step === 'gate' ? gate : ['execute', 'remediate'].includes(step) ? job : null;
+  const live = step === 'gate' ? (gate ?? judge) : ['execute', 'remediate'].includes(step) ? job : null;
   if (live !== null) await cli({ words: ['cancel', live] });
 }
 

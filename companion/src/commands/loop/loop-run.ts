@@ -1,4 +1,5 @@
 // `loop run`: the unattended loop as one job. Everything that would stop it in the middle of the night and can be seen now is refused now.
+import { findBackend } from '../../backends/registry.ts';
 import { FaultError } from '../../core/errors.ts';
 import type { LoopPart, LoopState, Profile } from '../../core/job.ts';
 import { limits } from '../../core/limits.ts';
@@ -15,7 +16,7 @@ import { realPath } from '../../platform/folders.ts';
 import { listActive } from '../../store/catalog.ts';
 import { jobPaths, type StateRoot } from '../../store/layout.ts';
 import { readSpec } from '../../store/records.ts';
-import type { Command, Context } from '../command.ts';
+import type { Command } from '../command.ts';
 import { launchAndTell, launchWords } from '../launching.ts';
 import { onceWords, repeatedLaunch } from '../once-words.ts';
 import { launchOptions, staffOptions } from '../options.ts';
@@ -73,7 +74,7 @@ export const run: Command = {
     const repeated = await repeatedLaunch(context, input, words, false);
     if (repeated) return repeated;
     const state = requireReady(place);
-    requireBackends(context, input, root, place);
+    const judge = requireBackends(input, root, place);
     requireTidy(place, state);
     await settleLost(root.folder);
     const request: JobRequest = {
@@ -89,7 +90,7 @@ export const run: Command = {
       lineage: null,
       run: null,
       staff: null,
-      loop: partOf(input, place),
+      loop: partOf(input, place, judge),
       words,
       admit: async () => {
         requireAlone(root, place);
@@ -100,14 +101,14 @@ export const run: Command = {
   },
 };
 
-function partOf(input: Parsed, place: LoopPlace): LoopPart {
+function partOf(input: Parsed, place: LoopPlace, judge: string): LoopPart {
   const backend = input.text('backend') ?? null;
   return {
     folder: realPath(place.worktree),
     backend,
     model: input.text('model') ?? null,
     profile: input.text('profile') ?? null,
-    judge_backend: input.text('judge-backend') ?? backend,
+    judge_backend: judge,
     max_iterations: input.count('max-iterations') ?? null,
     every_ms: input.duration('every') ?? null,
     once: input.has('once'),
@@ -125,22 +126,38 @@ function requireReady(place: LoopPlace): LoopState {
       `cannot run the loop: it is stopped (${state.stopped.reason})`,
       `take the stop back with: ${loopCommand(place, 'stop', '--clear')}`,
     );
+  if (state.verify.length === 0)
+    throw new FaultError(
+      'preflight',
+      'cannot run the loop unattended: it has no verify command, so nothing would prove that a milestone is done',
+      loopCommand(place, 'plan', '--verify "COMMAND"'),
+    );
   requireTrust(place, state);
   return state;
 }
 
-/** The same questions that each staff job would be asked, now instead of at night. */
-function requireBackends(context: Context, input: Parsed, root: StateRoot, place: LoopPlace): void {
-  makeStaffPart({
+/** The same questions that each staff job and the judge would be asked, now instead of at night. Gives the name of the judge. */
+function requireBackends(input: Parsed, root: StateRoot, place: LoopPlace): string {
+  const words = { stateRoot: root.folder, resume: null, cwd: place.worktree };
+  const staff = makeStaffPart({
+    ...words,
     mode: 'implement',
-    stateRoot: root.folder,
     backend: input.text('backend'),
     model: input.text('model') ?? null,
     profile: input.text('profile') as Profile | undefined,
     prompt: 'a milestone',
-    resume: null,
-    cwd: place.worktree || context.cwd,
   });
+  const judge = input.text('judge-backend') ?? staff.custom?.name ?? staff.backend;
+  const isOwn = !findBackend(judge);
+  makeStaffPart({
+    ...words,
+    mode: 'ask',
+    backend: judge,
+    model: null,
+    profile: isOwn ? 'standard' : 'restricted',
+    prompt: 'questions',
+  });
+  return judge;
 }
 
 /** A checkpoint commits everything: what somebody left lying there would come into the commit of a milestone. */

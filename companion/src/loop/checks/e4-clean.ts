@@ -1,6 +1,6 @@
 // E4: everything is committed, and what was added since the last checkpoint has no task marker and no debug code (S3.46). Only added lines count:
 // what stood there before is nobody's fault now.
-import { addedLines, uncommitted } from '../git.ts';
+import { type AddedLine, addedLines, uncommitted } from '../git.ts';
 import { type Check, fail, pass, skipped } from './check.ts';
 
 const markers = /(?<![A-Za-z0-9_])(TODO|FIXME|HACK)(?![A-Za-z0-9_])/;
@@ -30,12 +30,7 @@ export const clean: Check = {
     if ('reason' in open) return fail('E4', [{ owner: 'human', what: open.reason }]);
     const added = addedLines(place, git.git, state.boundary);
     if ('reason' in added) return fail('E4', [{ owner: 'human', what: added.reason }]);
-    const faults = [
-      ...open.files.map((file) => `${file} is not committed`),
-      ...added.lines.flatMap(({ file, line, text }) =>
-        faultsOf(file, text).map((what) => `${file}:${line} has ${what}: ${text.trim()}`),
-      ),
-    ];
+    const faults = [...open.files.map((file) => `${file} is not committed`), ...markedLines(added.lines)];
     if (faults.length > 0)
       return fail(
         'E4',
@@ -47,6 +42,13 @@ export const clean: Check = {
     );
   },
 };
+
+/** Task markers and debug code on added lines, each with its place. */
+export function markedLines(lines: readonly AddedLine[]): string[] {
+  return lines.flatMap(({ file, line, text }) =>
+    faultsOf(file, text).map((what) => `${file}:${line} has ${what}: ${text.trim()}`),
+  );
+}
 
 function faultsOf(file: string, text: string): string[] {
   const marker = markers.exec(text)?.[1];
