@@ -7,7 +7,7 @@ import { conclude } from '../jobs/conclude.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { countGate } from '../loop/count.ts';
 import { evaluate } from '../loop/evaluate.ts';
-import { readLoop } from '../loop/files.ts';
+import { lockLoop, readLoop } from '../loop/files.ts';
 import { gateError, gateText } from '../loop/gate-words.ts';
 import { headOf, openLoopGit, uncommitted } from '../loop/git.ts';
 import { digestOf } from '../loop/judge.ts';
@@ -38,6 +38,8 @@ export async function runGate(claim: Claim): Promise<void> {
   });
   try {
     const place = loopPlace(part.folder, { folder: claim.root, option: spec.state_option });
+    // A checkpoint that was begun and not ended is ended first.
+    await lockLoop(place, () => undefined);
     const found = await judge(claim, part, place, stop.signal);
     // What was broken off proves nothing.
     const report = stopped === undefined ? found.report : undefined;
