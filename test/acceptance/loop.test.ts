@@ -176,7 +176,7 @@ test('a journal that was rewritten is NO-GO; --repair brings back what was commi
     .trim()
     .split('\n')
     .filter((line) => !line.includes('.loop/'));
-  assert.deepEqual(outside, ['']);
+  assert.deepEqual(outside, []);
 });
 
 test('two sessions on one loop: the second is told who holds it and since when', async (t) => {

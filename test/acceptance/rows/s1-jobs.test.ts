@@ -11,6 +11,7 @@ import { builtFile, parseReply, run, start } from '../../helpers/companion.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { builtFiles, compareWithBuild } from '../../helpers/identity.ts';
 import { findJob, launch, launchHeld, makeHold, untilGone, untilHeld, untilPid } from '../../helpers/jobs.ts';
+import { makeLoop } from '../../helpers/loop.ts';
 import { isAlive, killByIdentity, readIdentity } from '../../helpers/process.ts';
 import { untilQuiet } from '../../helpers/rows.ts';
 import { testNode } from '../../helpers/test-node.ts';
@@ -139,4 +140,17 @@ test('S1.51 what a job tells stays on disk, and each reader gets it from where i
   );
   job.release();
   assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+});
+
+test('S1.53 the gate does not say finished while a job of the loop lives, and names it with the command', async (t) => {
+  const at = await makeLoop(t);
+  for (let count = 0; count < 3; count += 1) await at.iterate();
+  const held = await launchHeld(at, { options: ['--milestone', 'm3'] });
+  const report = await at.gate();
+  assert.deepEqual([report.code, report.verdict, report.failed_checks], [3, 'NO-GO', ['E2b']]);
+  assert.match(report.fixes[0]?.what ?? '', new RegExp(`job ${held.id} of milestone m3 is still live`));
+  assert.match(report.fixes[0]?.command ?? '', new RegExp(` wait ${held.id}`));
+  held.release();
+  assert.equal((await run(at, ['wait', held.id])).code, 0);
+  assert.equal((await at.gate()).code, 0);
 });

@@ -42,5 +42,5 @@ export const s1 = makeSection('S1', [
   ['S1.50', 'P', 'a pull request is mergeable, conflicting, blocked or unknown'],
   ['S1.51', 'P', 'an event on disk is delivered to whoever asks from its cursor'],
   ['S1.52', 'P', 'a job that was slipped into the background is found after the fact'],
-  ['S1.53', 'P', 'finishing is refused while a wait is open', { comesWith: 'loop gate' }],
+  ['S1.53', 'P', 'finishing is refused while a job of the loop is open'],
 ]);

@@ -34,7 +34,7 @@ export function judgeRows(
 }
 
 function judgeIds({ name, rows }: Section): string[] {
-  const isOf = ({ id }: Row) => id.startsWith(`${name}.`) && /^S\d\.[1-9]\d*$/.test(id);
+  const isOf = ({ id }: Row) => id.startsWith(`${name}.`) && /^S\d\.[1-9]\d*[a-z]?$/.test(id);
   return rows.filter((row) => !isOf(row)).map(({ id }) => `${id}: no id of section ${name}`);
 }
 
@@ -65,7 +65,7 @@ function judgeTest({ file, name }: NamedTest, ids: readonly string[]): string[] 
 
 /** `S0.5 a missing folder ...`: the id, a space and words. */
 function idOf(name: string | undefined): string | undefined {
-  return /^(S\d+\.\d+) \S/.exec(name ?? '')?.[1];
+  return /^(S\d+\.\d+[a-z]?) \S/.exec(name ?? '')?.[1];
 }
 
 const places = (tests: readonly NamedTest[]) => tests.map(({ file }) => file).join(', ');
