@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "61b68ca1052169c0";
+const buildId = "578969e3dbb99be7";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -140,9 +140,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-DYOYR5XT.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
-process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-MW3W5UUT.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-2EPXQTEW.js"));const reply=await dispatch(
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-JQPJ2I7E.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-2FW2FZPN.js"));await runNotify(args[1]??"",args[2]??
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-FGCPQYIZ.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -168,11 +168,11 @@ FaultError("state_unusable",`cannot go on: ${(0,import_chunk_NVPF5LEY.messageOf)
 
 function usualText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./cancel-QCUD4YAL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_HYJ46B4K=load("./chunk-HYJ46B4K.js");var import_chunk_7A7PAC7A=load(
-"./chunk-7A7PAC7A.js");var import_chunk_PSW7DSUJ=load("./chunk-PSW7DSUJ.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_B4P2K2K4=load(
-"./chunk-B4P2K2K4.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
-"./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_5HW7JGJN=load(
+"./cancel-7O7IRZPB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancel:()=>cancel});module.exports=stdin_exports;var import_chunk_ANXJYSKA=load("./chunk-ANXJYSKA.js");var import_chunk_7A7PAC7A=load(
+"./chunk-7A7PAC7A.js");var import_chunk_FXKHA2AX=load("./chunk-FXKHA2AX.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_266EI5R6=load(
+"./chunk-266EI5R6.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
+"./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_5HW7JGJN=load(
 "./chunk-5HW7JGJN.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load(
 "./chunk-3BHDXNO3.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load("./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load(
@@ -181,9 +181,9 @@ function usualText() {/*
 "./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load(
 "./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_6PFAPK5K=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load(
 "./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -195,21 +195,82 @@ end a job and its whole process tree",form:"ID [--why TEXT]",words:{min:1,max:1}
 text",value:"NAME",help:"who asks (default: JOB_OWNER)"},...import_chunk_7A7PAC7A.common},notes:"Exit codes: 0 canceled (also when it already was), 1 it had end\
 ed otherwise, 2 asked for and not settled yet.",examples:["cancel run-mik3x9ab-4f7q2z",'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],async run(context,input){
 const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const id=(0,import_chunk_447EROGN.requireWholeId)(root,input.words[0]);const reply=await(0,
-import_chunk_HYJ46B4K.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null,why:input.text("why")??null});const{state,
+import_chunk_ANXJYSKA.cancelJob)(root.folder,id,{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null,why:input.text("why")??null});const{state,
 paths}=reply.view;const json={id,result:reply.result,state:state.state,error:state.error,result_path:paths.result};if(reply.result==="canceled"){const out=`${id}\
 : canceled
 report: ${paths.result}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...json,...taskJson(reply.view)}}:{code:import_chunk_6PFAPK5K.exitCodes.done,out,notes:taskNotes(
 reply.view)}}if(reply.result==="ended_before"||(0,import_chunk_OC3P7SNQ.isEnded)(state)){if(!(0,import_chunk_OC3P7SNQ.isEnded)(state))throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot cancel job ${id}: its command has ended; how its task stands was not asked yet`,import_chunk_CZB4Q33L.nextCommands.wait(id,root.option));
+FaultError("preflight",`cannot cancel job ${id}: its command has ended; how its task stands was not asked yet`,import_chunk_E4YAHXBS.nextCommands.wait(id,root.option));
 const cause=state.error?` (${state.error.code}: ${state.error.message})`:"";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot cancel job ${id}: it \
-ended as ${state.state}${cause}`,import_chunk_CZB4Q33L.nextCommands.result(id,root.option))}const health=(0,import_chunk_HJHBIBBW.healthOf)(reply.view,(0,import_chunk_OC3P7SNQ.
+ended as ${state.state}${cause}`,import_chunk_E4YAHXBS.nextCommands.result(id,root.option))}const health=(0,import_chunk_HJHBIBBW.healthOf)(reply.view,(0,import_chunk_OC3P7SNQ.
 conditionOf)(reply.view));const worker=reply.view.launch?`; its worker is process ${reply.view.launch.worker.pid}`:"";const why=`${health.reason?`; ${health.reason}`:
 ""}${worker}`;const text=`${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
-${import_chunk_CZB4Q33L.nextCommands.observe(id,root.option)}
+${import_chunk_E4YAHXBS.nextCommands.observe(id,root.option)}
 `;return input.has("json")?{code:import_chunk_6PFAPK5K.exitCodes.pending,json}:{code:import_chunk_6PFAPK5K.exitCodes.pending,out:text}}};function taskNotes(view){
-if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_PSW7DSUJ.runNotes)(view),...view.state.warnings.map(import_chunk_PSW7DSUJ.warningNote)]}function taskJson({
+if(!view.spec?.run?.status_cmd)return[];return[...(0,import_chunk_FXKHA2AX.runNotes)(view),...view.state.warnings.map(import_chunk_FXKHA2AX.warningNote)]}function taskJson({
 spec,state}){const{task_status,task_exit_code,warnings}=state;return spec?.run?.status_cmd?{task_status,task_exit_code,warnings}:{}}
+
+},
+"./chunk-266EI5R6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_LUIVRIXY=load(
+"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_FDR4B2RE=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_EBOOCFUF.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
+aborted;const view=await look2();if(event.seq===null||(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
+view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
+function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
+{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_HJHBIBBW.checkpointOf)({...state,checkpoint:{...told,
+at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_HJHBIBBW.
+livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_HJHBIBBW.
+watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
+{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
+evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
+var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
+1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
+throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
+monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
+view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||told.signal.aborted||
+told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
+told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
+pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
+0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
+const isArmed=(0,import_chunk_OC3P7SNQ.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_OLD5VJ7N.
+watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
+()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
+monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
+view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
+monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
+length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_OC3P7SNQ.
+isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_OC3P7SNQ.conditionOf)(
+view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_33P23ATF.
+sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
+1e3,untilDue(view)+import_chunk_OC3P7SNQ.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_R6BAS6U2.
+instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
+import_chunk_QIDJPPSN.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
+(0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
+e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
+this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_FDR4B2RE.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
+wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
+ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){if(!this.isForHealth)return false;const known=this.
+known==="worker_stopped"||this.known==="shim_stopped"?this.known:void 0;return(0,import_chunk_HJHBIBBW.findStopped)(view)?.cause!==known}lookAtEvents(){this.scan.
+read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.
+seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){
+if(!this.isForHealth)return void 0;const seen=(0,import_chunk_HJHBIBBW.monitorAttention)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const isNew=seen!==void 0&&
+seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,
+at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"attention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){
+this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,
+import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(
+0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;
+let ended=0;await Promise.all(ids.map(async id=>{const watch=options.until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(
+id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};
+stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_OC3P7SNQ.isEnded)(view.state))
+ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.
+beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,
+import_chunk_SBGDAVSA.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,isGiven:false})}
 
 },
 "./chunk-2BIZXMTV.js": function (module, exports) {
@@ -222,16 +283,6 @@ size,modified_ms:mtimeMs,inode:ino}),error=>["ENOENT","ENOTDIR"].includes((0,imp
 itself]=[await(0,import_promises.stat)(target),await(0,import_promises.lstat)(target)];return{found:(0,import_chunk_S7M4UBSY.behindOf)(behind,itself.isSymbolicLink()?
 await(0,import_promises.realpath)(target):null)}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error";return["ENOENT","ENOTDIR"].includes(code)?
 {found:void 0}:{trouble:code}}}
-
-},
-"./chunk-2RD7TEI5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{goingOn:()=>goingOn});module.exports=stdin_exports;var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function goingOn(view,option){const{id,spec,state,paths}=view;if(!(0,import_chunk_YL5I5TV6.
-isUnfinished)(state))return null;if((0,import_chunk_YL5I5TV6.isContinuable)(paths,state))return{next:{continue:import_chunk_CZB4Q33L.nextCommands.continue(id,option)},
-words:null};const isAsked=state.warnings.some(({code})=>code==="parent_question");const what=isAsked?"the answer":"what is missing";const launch="into the task \
-of a new launch";const where=spec?.handback?`put ${what} into the hand-back folder ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
-handback.dir),1e3)} first, or ${launch}`:`${what} belongs ${launch}`;return{next:{restart:import_chunk_CZB4Q33L.nextCommands.restart(id,option)},words:`it left \
-no conversation to go on in, and a restart gets the same task as before: ${where}`}}
 
 },
 "./chunk-2WOCCBJN.js": function (module, exports) {
@@ -372,37 +423,6 @@ function findQuestion(text){return/(?:^|\n)PARENT-QUESTION: ([0-9]{2}-[A-Za-z0-9
 test(text.trimStart().slice(0,200))}
 
 },
-"./chunk-4PYK52YG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_F72JFZZB=load("./chunk-F72JFZZB.js");
-var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_DKHKDNN3=load("./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");
-var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");
-var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
-var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
-const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_DKHKDNN3.endProbes)(
-tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
-mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
-"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
-program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_NBJZFTDI.runTool)({...shell,timeoutMs:import_chunk_EBOOCFUF.taskStatusMs,limit:import_chunk_EBOOCFUF.
-probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
-const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
-o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
-if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
-named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
-code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
-import_chunk_EBOOCFUF.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_EBOOCFUF.probeBytes)}`;case"fai\
-led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
-null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
-)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_EBOOCFUF.
-evidenceChars,import_chunk_EBOOCFUF.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_PUQAGBXA.findEscaped)(tree);const named=left.slice(
-0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
-eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
-elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
-return(0,import_chunk_F72JFZZB.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-25J7PXML.js"))).withHandback(job,ending));if(!run)return(0,
-import_chunk_F72JFZZB.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_K346ZPGJ.
-noteResults)(run),run.log?(0,import_chunk_F72JFZZB.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_PUQAGBXA.treeOf)(spec,paths,nobody),{reason:ending.
-reason,isStarted:tree!==null})]);return(0,import_chunk_F72JFZZB.conclude)(job,{...ending,results,ownLog,task})}
-
-},
 "./chunk-4Q6K2ISY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{prepareReview:()=>prepareReview,requireBase:()=>requireBase});module.exports=stdin_exports;var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_GEPPUING=load(
@@ -476,6 +496,24 @@ unk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var impo
 chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(timer.message),import_chunk_EBOOCFUF.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
 0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
+
+},
+"./chunk-5PC5AHSN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-6BUEYOEA.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-6AXOZNFE.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-PSO32RVF.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-TINFX6NN.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-ERHRZGVK.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-7BKMEJYW.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-62DLDJ7M.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-CUM6DM4Z.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-O2A5ZQMR.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-MO73AKL4.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-LC5WL4EK.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-CCQRFAPX.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-7O7IRZPB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-CCECSZJH.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-RK4C4AZI.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-DQAW7PZV.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-IE5JZQ4I.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-E2RJ7DOC.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-DPCURNPR.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
+"./clean-HVF6WNNO.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-FYFXUPUV.js"))).setup,hook:async()=>(await Promise.resolve().then(
+()=>load("./hook-5A5FQ5MS.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-UZ4T3HZ6.js"))).doctor,help:async()=>(await Promise.resolve().
+then(()=>load("./help-MIBUM5WL.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
+void 0}
 
 },
 "./chunk-67KJULEZ.js": function (module, exports) {
@@ -577,39 +615,6 @@ ne for none"},...milestoneOption,...onStallOption};var writerOptions={worktree:{
 flag",help:"accept another implement job in the same worktree"}};
 
 },
-"./chunk-7AFOIXTY.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
-"./chunk-CLZY6WGD.js");var import_chunk_AOO7SCWL=load("./chunk-AOO7SCWL.js");var import_chunk_EGSLOXGD=load("./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load(
-"./chunk-POHBIKUS.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_B5JTDTFQ=load(
-"./chunk-B5JTDTFQ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_AOO7SCWL.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_EGSLOXGD.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_OC3P7SNQ.isEnded)(state)?null:`${(0,import_chunk_EGSLOXGD.healthWord)(
-seen.health)}${seen.reason?` (${seen.reason})`:""}`],["queue",(0,import_chunk_V5TSJIGH.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,
-import_chunk_OC3P7SNQ.isEnded)(state)?null:(0,import_chunk_V5TSJIGH.progressLine)(view)],["watch",(0,import_chunk_V5TSJIGH.watchLine)(view)],["hand-back",(0,import_chunk_V5TSJIGH.
-handbackLine)(view)],["notify",(0,import_chunk_CLZY6WGD.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.
-error.message)}`:null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_EGSLOXGD.timeOf)(view)}${ended===
-null?"":`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_EGSLOXGD.ownerOf)(view):null],["backend",agentOf(view)],
-["due",spec?.timer?(0,import_chunk_5KEVMXCX.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["w\
-hat",(0,import_chunk_POHBIKUS.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
-"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
-excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
-...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
-join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_OC3P7SNQ.isEnded)(state)?`${(0,import_chunk_B5JTDTFQ.
-oneLine)(identity)}: ${(0,import_chunk_B5JTDTFQ.taskWords)(state)}`:(0,import_chunk_B5JTDTFQ.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_OC3P7SNQ.
-isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
-/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_OC3P7SNQ.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
-return`${(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_5AMCSYZA.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
-const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
-odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
-import_chunk_LHVANLLD.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_OC3P7SNQ.isEnded)(
-state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_AOO7SCWL.progressOf)(
-view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
-plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
-status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
-
-},
 "./chunk-7LUFXQWN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{isToolSession:()=>isToolSession,noteToolSession:()=>noteToolSession});module.exports=stdin_exports;var sessions=new Set;
 var lingerMs=1e3;function isToolSession(session){return sessions.has(session)}function noteToolSession(pid){if(pid===void 0)return()=>void 0;sessions.add(pid);return()=>setTimeout(
@@ -623,57 +628,52 @@ import_chunk_IYTRN2OE.configFolder)();return folder===void 0?void 0:import_node_
 try{return file!==void 0&&((0,import_chunk_PGEWSQPR.readText)(file)??"").includes(`"${field}"`)}catch{return true}}
 
 },
-"./chunk-AOO7SCWL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_2RD7TEI5=load(
-"./chunk-2RD7TEI5.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load(
-"./chunk-HJHBIBBW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
-"./chunk-DYMNB7GS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??
-[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};
-return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_EBOOCFUF.observeBytes&&
-kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_EBOOCFUF.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_EBOOCFUF.
-textTailBytes;progress&&size()>import_chunk_EBOOCFUF.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.
-tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_EBOOCFUF.observeBytes)document.progress={tools_truncated:true,text_truncated:true};
-for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_EBOOCFUF.observeBytes)delete document[name];return make()}
-function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}
-function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_S7M4UBSY.
-factsOf)(paths.output),(0,import_chunk_S7M4UBSY.factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.
-modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>
-0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_PGEWSQPR.readJson)(paths.
-snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_PGEWSQPR.readRange)(
-paths.output,-import_chunk_EBOOCFUF.tailBytes,import_chunk_EBOOCFUF.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.
-plainText)(bytes.toString("utf8")),import_chunk_EBOOCFUF.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_EBOOCFUF.
-tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){const{state,spec}=view;const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(
-view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===
-void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,
-...(0,import_chunk_HJHBIBBW.healthOf)(view,condition),checkpoint:(0,import_chunk_HJHBIBBW.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_HJHBIBBW.
-watchSeen)(view),timer:(0,import_chunk_HJHBIBBW.timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(view),supervision:condition,rev:state.
-rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,
-import_chunk_R6BAS6U2.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,
-...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,
-import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_UC6ORW33.collectedBy)(
-view),last_collected_seq:(0,import_chunk_UC6ORW33.lastCollectedSeq)(view)};const page=readPage(view,options);const known=options.afterSeq===null?null:page.events.
-at(-1)?.seq??page.after;const next=nextFor(view,condition,options.root,known);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_OC3P7SNQ.
-isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,
-...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_EBOOCFUF.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(
-document,null);const bounded=boundDocument(document,page);const told=Number(bounded.next_seq);if(known!==null&&told<known&&bounded.next&&!waited)bounded.next=nextFor(
-view,condition,options.root,told);return bounded}function readPage({paths,state},{afterSeq}){const after=afterSeq??Math.max(0,state.seq-recentEvents);const{events,
-more}=(0,import_chunk_DYMNB7GS.readEvents)(paths,after,eventsAtMost);return{events:events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400)),isMore:more,
-after}}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.
-plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,
-import_chunk_HJHBIBBW.queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};
-const{reason:_,...seen}=(0,import_chunk_HJHBIBBW.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_OC3P7SNQ.isEnded)(state)||!("word"in seen)?
-null:seen}}function handbackFacts(view){const handback=(0,import_chunk_HJHBIBBW.handbackSeen)(view);return handback===null?{}:{handback}}function goingOnFacts(view){
-const on=(0,import_chunk_2RD7TEI5.goingOn)(view,[]);return on===null?{}:{going_on:on.words}}function filesOf({paths,state}){const files={result:paths.result,output:paths.
-output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_OC3P7SNQ.isEnded)(state))return files;return Object.fromEntries(Object.
-entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root,after){if(condition==="damaged")
-return{doctor:import_chunk_CZB4Q33L.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))return{wait:import_chunk_CZB4Q33L.
-nextCommands.waitOn(view.id,view.spec,root.option,after),cancel:import_chunk_CZB4Q33L.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_CZB4Q33L.
-nextCommands.result(view.id,root.option)};if(view.state.state==="done")return{...next,...(0,import_chunk_2RD7TEI5.goingOn)(view,root.option)?.next};if((0,import_chunk_YL5I5TV6.
-isContinuable)(view.paths,view.state))next.continue=import_chunk_CZB4Q33L.nextCommands.continue(view.id,root.option);next.restart=import_chunk_CZB4Q33L.nextCommands.
-restart(view.id,root.option);return next}
+"./chunk-A4FHKQRY.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{goingOn:()=>goingOn});module.exports=stdin_exports;var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function goingOn(view,option){const{id,spec,state,paths}=view;if(!(0,import_chunk_YL5I5TV6.
+isUnfinished)(state))return null;if((0,import_chunk_YL5I5TV6.isContinuable)(paths,state))return{next:{continue:import_chunk_E4YAHXBS.nextCommands.continue(id,option)},
+words:null};const isAsked=state.warnings.some(({code})=>code==="parent_question");const what=isAsked?"the answer":"what is missing";const launch="into the task \
+of a new launch";const where=spec?.handback?`put ${what} into the hand-back folder ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.
+handback.dir),1e3)} first, or ${launch}`:`${what} belongs ${launch}`;return{next:{restart:import_chunk_E4YAHXBS.nextCommands.restart(id,option)},words:`it left \
+no conversation to go on in, and a restart gets the same task as before: ${where}`}}
+
+},
+"./chunk-AJPDAD5O.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,countEnded:()=>countEnded,isChosen:()=>isChosen,listViews:()=>listViews,tryView:()=>tryView});module.
+exports=stdin_exports;var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_447EROGN.listActive)(
+root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
+root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_447EROGN.listJobs)(root)){if(left===0)break;if(isLive.has(
+id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
+filter(view=>isChosen(view.spec,options)).sort(byLife)}function countEnded(root,choice){const live=new Set((0,import_chunk_447EROGN.listActive)(root));return(0,
+import_chunk_447EROGN.listJobs)(root).filter(id=>!live.has(id)&&mayBeChosen(root,id,choice)).length}function mayBeChosen(root,id,choice){if(choice.owner===null&&
+choice.kinds===null)return true;const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.
+value,choice)}function isChosen(spec,{owner,kinds,isMine}){const isWanted=isMine&&spec!==null?isMine(spec):isOwnedBy(spec,owner);return isWanted&&(kinds===null||
+spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_OC3P7SNQ.isEnded)(a.state))-Number((0,import_chunk_OC3P7SNQ.isEnded)(
+b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_QIDJPPSN.refresh,import_chunk_OC3P7SNQ.
+inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
+
+},
+"./chunk-ANXJYSKA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_266EI5R6=load("./chunk-266EI5R6.js");var import_chunk_HJHBIBBW=load(
+"./chunk-HJHBIBBW.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
+"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){const before=await beforeOf(root,
+id);if((0,import_chunk_OC3P7SNQ.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?"canceled":"ended_before"};askFor(
+before,`${JSON.stringify({by:(0,import_chunk_33P23ATF.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),why:request.why})}
+`);nudge(before);await endUnworked(root,id);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_EBOOCFUF.killSettleMs+5e3+askingMs(before);
+const{views}=await(0,import_chunk_266EI5R6.waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="cance\
+led")return{view,result:"canceled"};return{view,result:(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?"ended_before":"requested"}}async function endUnworked(root,id){
+const view=(0,import_chunk_OC3P7SNQ.inspect)(root,id);if(!(0,import_chunk_OC3P7SNQ.isQueued)(view)||!(view.seen.worker==="dead"||(0,import_chunk_HJHBIBBW.findStopped)(
+view))||!await(0,import_chunk_WHG4GRBU.mayAct)(view))return;await(await Promise.resolve().then(()=>load("./end-queued-BCRKNELS.js"))).endQueued(root,id)}async function beforeOf(root,id){
+const view=await(0,import_chunk_QIDJPPSN.refreshUnasked)(root,id);return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_QIDJPPSN.
+refresh)(root,id)}function isOver(view){return(0,import_chunk_QIDJPPSN.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_OC3P7SNQ.conditionOf)(view)==="ov\
+er"}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_EBOOCFUF.taskStatusMs+import_chunk_EBOOCFUF.toolGraceMs:0}function askFor({paths},text){
+for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||
+round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw error}}}function nudge(view){const engine=(0,import_chunk_5AMCSYZA.findEngine)(view.spec?.engine??
+"")??import_chunk_5AMCSYZA.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
 
 },
 "./chunk-B43A2IIN.js": function (module, exports) {
@@ -709,67 +709,6 @@ const[first=""]=(0,import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")
 const home=import_chunk_IYTRN2OE.variables.home();const ours=(0,import_chunk_IYTRN2OE.configFolder)();return{...(0,import_chunk_IYTRN2OE.toolEnvironment)(),PATH:absoluteSearchPath().
 join(":"),...home===void 0?{}:{HOME:home},...ours===void 0?{}:{XDG_CONFIG_HOME:import_node_path.default.dirname(ours)},GIT_OPTIONAL_LOCKS:"0",GIT_TERMINAL_PROMPT:"\
 0",GIT_ASKPASS:"",GIT_NO_LAZY_FETCH:"1",GIT_NO_REPLACE_OBJECTS:"1",GIT_ALLOW_PROTOCOL:"none",GIT_CEILING_DIRECTORIES:import_node_path.default.dirname(folder)}}
-
-},
-"./chunk-B4P2K2K4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitForJobs:()=>waitForJobs});module.exports=stdin_exports;var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_LUIVRIXY=load(
-"./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
-"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_events=require("node:events");var pauseMs=15;async function viewAt(event,look2,signal){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+import_chunk_EBOOCFUF.stateLagMs;for(;;){const isLast=(0,import_chunk_CL3BCQKO.monotonicMs)()>=until||signal.
-aborted;const view=await look2();if(event.seq===null||(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||view.state.seq>=event.seq)return view;if(isLast)return withEvent(
-view,event);await(0,import_chunk_CL3BCQKO.sleep)(pauseMs)}}function withEvent(view,event){return{...view,state:{...view.state,...standingIn(event,view.state)}}}
-function standingIn(event,state){const{type,at,seq:_,job:__,owner:___,wake,...told}=event;const isAttention=Array.isArray(wake)&&wake.includes("attention");const alarm=isAttention?
-{health:"attention",attention_kind:"task_attention"}:{};if(type==="checkpoint"){const checkpoint=(0,import_chunk_HJHBIBBW.checkpointOf)({...state,checkpoint:{...told,
-at}});if(!checkpoint)return alarm;return{health:checkpoint.state,attention_kind:checkpoint.attention_kind,checkpoint}}if(type==="liveness"){const liveness=(0,import_chunk_HJHBIBBW.
-livenessSeen)({...state,liveness:{...told,at}});return liveness?{...alarm,liveness}:alarm}const looked=lookIn(event);const note=looked&&(0,import_chunk_HJHBIBBW.
-watchOf)({...state,watch:{verdict:"pending",...state.watch,...looked}});if(!note)return alarm;const watch={...note,facts:{}};return isAttention&&type==="trouble"?
-{...alarm,watch}:{health:"unknown",attention_kind:null,watch}}function lookIn({type,verdict,word,evidence,message,in_a_row,n}){if(type==="news")return{verdict,word,
-evidence,told:n,troubles:0,trouble:null};if(type==="trouble")return{troubles:in_a_row,trouble:message,told:n};return void 0}var quickRounds=50;var healthMs=5e3;
-var journalPauseMs=50;async function waitForOne(root,id,watch,told){const nap=(0,import_chunk_LUIVRIXY.makeNap)(told.signal);let woken=quickRounds;for(let round=0;;round+=
-1,woken+=1){let view=await look(root,id);if(view.damage!==null)await(0,import_chunk_CL3BCQKO.sleep)(100);if(!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))
-throw vanishedError(view.paths.folder,id);told.view(view);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||told.signal.aborted)return void 0;if(told.until-(0,import_chunk_CL3BCQKO.
-monotonicMs)()<=0){const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);return wake&&!await isOver(root,id,wake,told)?wake:void 0}const closes=await subscribe(
-view,nap,watch);try{for(let isQuiet=true;isQuiet;){view=await look(root,id);told.view(view);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||told.signal.aborted||
-told.until-(0,import_chunk_CL3BCQKO.monotonicMs)()<=0)break;const wake=watch?.lookAtEvents()??watch?.lookAtHealth(view);if(wake)return await isOver(root,id,wake,
-told)?void 0:wake;const pause=woken<quickRounds?20:pauseFor(view,closes,round,watch);const seen=await rest(nap,Math.min(told.until-(0,import_chunk_CL3BCQKO.monotonicMs)(),
-pause),view,watch,told.signal);if(seen.wake)return await isOver(root,id,seen.wake,told)?void 0:seen.wake;if(seen.why.includes("fifo"))woken=0;isQuiet=seen.why.length===
-0&&pause>1e3&&(0,import_chunk_S7M4UBSY.exists)(view.paths.folder)}}finally{for(const close of Object.values(closes))close?.()}}}async function subscribe(view,nap,watch){
-const isArmed=(0,import_chunk_OC3P7SNQ.conditionOf)(view)==="armed";const hasJournal=watch?.subscribe(()=>nap.ring("journal"));return{fifo:await(0,import_chunk_OLD5VJ7N.
-watchFifo)(view.paths.leaseFifo,()=>nap.ring("fifo")),folder:isArmed?(0,import_chunk_3BHDXNO3.onEachChange)(view.paths.folder,()=>nap.ring("folder")):void 0,journal:hasJournal?
-()=>void 0:void 0}}async function rest(nap,ms,view,watch,signal){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+ms;for(;;){const left=Math.max(0,until-(0,import_chunk_CL3BCQKO.
-monotonicMs)());const why=await nap.sleep(watch?.isForHealth?Math.min(left,healthMs):left);if(why.length===0&&left>healthMs&&!signal.aborted&&!watch?.isHealthChanged(
-view))continue;const wake=why.includes("journal")?watch?.lookAtEvents():void 0;if(wake)return{why,wake};if(why.length!==1||why[0]!=="journal"||(0,import_chunk_CL3BCQKO.
-monotonicMs)()>=until)return{why};const more=await nap.sleep(Math.min(journalPauseMs,Math.max(0,until-(0,import_chunk_CL3BCQKO.monotonicMs)())),"journal");if(more.
-length>0)return{why:more}}}async function isOver(root,id,wake,told){const view=await viewAt(wake.event,()=>look(root,id),told.signal);told.view(view);return(0,import_chunk_OC3P7SNQ.
-isEnded)(view.state)}function pauseFor(view,{fifo,folder,journal},round,watch){const soon=Math.min(20*1.25**round,1e3);switch((0,import_chunk_OC3P7SNQ.conditionOf)(
-view)){case"armed":return Math.min(untilDue(view),folder?6e4:2e3);case"supervised":{const isHeld=view.worker!==null&&view.launch!==null&&(0,import_chunk_33P23ATF.
-sameIdentity)(view.worker.worker,view.launch.worker);if(!isHeld)return soon;const isTold=fifo&&view.worker?.fifo&&(!watch||journal);return Math.min(isTold?15e3:
-1e3,untilDue(view)+import_chunk_OC3P7SNQ.timerPatienceMs)}case"unseen":return 1e3;default:return soon}}function untilDue({spec}){const due=(0,import_chunk_R6BAS6U2.
-instantOf)(spec?.timer?.due_at);return due===null?Number.POSITIVE_INFINITY:Math.max(1,due-(0,import_chunk_CL3BCQKO.nowMs)())}async function look(root,id){try{return await(0,
-import_chunk_TDIQCWHM.refreshAttached)(root,id)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")throw vanishedError(
-(0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder,id);throw error}}function vanishedError(folder,id){return new import_chunk_NVPF5LEY.FaultError("state_unusabl\
-e",`cannot go on waiting for job ${id}: its folder ${folder} is gone`,null)}var WakeWatch=class{beyond=null;paths;wanted;scan;cursor;choice;newest=0;hasScanned=false;known;hasLooked=false;stop;constructor(paths,wanted,cursor){
-this.paths=paths;this.wanted=wanted;this.cursor=cursor;this.scan=new import_chunk_FDR4B2RE.JournalScan(paths.events);this.choice=new import_chunk_ILRLY4JU.WakeChoice(
-wanted,cursor.seq)}get isForHealth(){return this.wanted.includes("attention")}subscribe(ring){this.stop??=(0,import_chunk_3BHDXNO3.onEachChange)(this.paths.events,
-ring,()=>{this.stop=void 0});return this.stop!==void 0}close(){this.stop?.();this.stop=void 0}isHealthChanged(view){if(!this.isForHealth)return false;const known=this.
-known==="worker_stopped"||this.known==="shim_stopped"?this.known:void 0;return(0,import_chunk_HJHBIBBW.findStopped)(view)?.cause!==known}lookAtEvents(){this.scan.
-read(event=>{if((0,import_chunk_ILRLY4JU.isNumbered)(event))this.newest=Math.max(this.newest,event.seq);this.choice.add(event)});if(!this.hasScanned&&this.cursor.
-seq>this.newest)this.startAt(this.newest);this.hasScanned=true;const chosen=this.choice.chosen();return chosen&&{...chosen,nextSeq:chosen.event.seq}}lookAtHealth(view){
-if(!this.isForHealth)return void 0;const seen=(0,import_chunk_HJHBIBBW.monitorAttention)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const isNew=seen!==void 0&&
-seen.cause!==this.known&&(this.hasLooked||!this.cursor.isGiven);this.known=seen?.cause;this.hasLooked=true;if(!seen||!isNew)return void 0;const event={seq:null,
-at:(0,import_chunk_CL3BCQKO.isoNow)(),type:"monitor_attention",...seen};return{wake:"attention",event,nextSeq:this.beyond?.newest??this.cursor.seq,pending:0,skipped:0}}startAt(newest){
-this.beyond={given:this.cursor.seq,newest};this.choice=new import_chunk_ILRLY4JU.WakeChoice(this.wanted,newest)}};async function waitForJobs(root,ids,options){const until=(0,
-import_chunk_CL3BCQKO.monotonicMs)()+options.timeoutMs;const views=new Map;const watches=new Map;const stop=new AbortController;(0,import_node_events.setMaxListeners)(
-0,stop.signal);const beat=options.heartbeatMs===null?void 0:setInterval(()=>options.onHeartbeat?.([...views.values()]),options.heartbeatMs);let failure;let woken=null;
-let ended=0;await Promise.all(ids.map(async id=>{const watch=options.until?.length?makeWatch(root,id,options.until,options.cursors):void 0;if(watch)watches.set(
-id,watch);const told={view:view2=>views.set(id,view2),signal:stop.signal,until};try{const wake=await waitForOne(root,id,watch,told);if(wake){woken??={id,...wake};
-stop.abort()}}catch(error){failure??=error;stop.abort();return}finally{watch?.close()}const view=views.get(id);if(view&&(0,import_chunk_OC3P7SNQ.isEnded)(view.state))
-ended+=1;if(options.mode==="any"&&ended>0)stop.abort()}));clearInterval(beat);if(failure!==void 0)throw failure;const beyond=[...watches].flatMap(([id,watch])=>watch.
-beyond?[{id,...watch.beyond}]:[]);return{views:ids.flatMap(id=>views.get(id)??[]),woken,beyond}}function makeWatch(root,id,until,cursors){return new WakeWatch((0,
-import_chunk_SBGDAVSA.jobPaths)(root,id),until,cursors?.get(id)??{seq:0,isGiven:false})}
 
 },
 "./chunk-B5JTDTFQ.js": function (module, exports) {
@@ -900,23 +839,6 @@ void 0?"renamed":!was?"added":!is?"deleted":"modified";return{path:shortName(pat
 return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_FSRL2ASG.readableName)(name),listed.nameBytes)}
 
 },
-"./chunk-BTVZRC35.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{byLife:()=>byLife,countEnded:()=>countEnded,isChosen:()=>isChosen,listViews:()=>listViews,tryView:()=>tryView});module.
-exports=stdin_exports;var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
-"./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function listViews(root,options){const live=(0,import_chunk_447EROGN.listActive)(
-root).filter(id=>(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder));const views=[];for(const id of live)views.push(...await tryView(
-root,id));let left=options.recent;const isLive=new Set(live);for(const id of left===0?[]:(0,import_chunk_447EROGN.listJobs)(root)){if(left===0)break;if(isLive.has(
-id)||!mayBeChosen(root,id,options))continue;const[view]=await tryView(root,id);if(!view||!isChosen(view.spec,options))continue;views.push(view);left-=1}return views.
-filter(view=>isChosen(view.spec,options)).sort(byLife)}function countEnded(root,choice){const live=new Set((0,import_chunk_447EROGN.listActive)(root));return(0,
-import_chunk_447EROGN.listJobs)(root).filter(id=>!live.has(id)&&mayBeChosen(root,id,choice)).length}function mayBeChosen(root,id,choice){if(choice.owner===null&&
-choice.kinds===null)return true;const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));return spec.kind==="ok"&&isChosen(spec.
-value,choice)}function isChosen(spec,{owner,kinds,isMine}){const isWanted=isMine&&spec!==null?isMine(spec):isOwnedBy(spec,owner);return isWanted&&(kinds===null||
-spec!==null&&kinds.includes(spec.kind))}function byLife(a,b){return Number((0,import_chunk_OC3P7SNQ.isEnded)(a.state))-Number((0,import_chunk_OC3P7SNQ.isEnded)(
-b.state))||(0,import_chunk_V5ZZ3YHA.compareIds)(b.id,a.id)}async function tryView(root,id){for(const how of[import_chunk_TDIQCWHM.refresh,import_chunk_OC3P7SNQ.
-inspect]){try{return[await how(root,id)]}catch{}}return[]}function isOwnedBy(spec,owner){return owner===null||spec?.owner===owner}
-
-},
 "./chunk-C3Q453WQ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{claimsOf:()=>claimsOf});module.exports=stdin_exports;var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_TV6M3BVC=load(
 "./chunk-TV6M3BVC.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load(
@@ -983,20 +905,85 @@ for(let i=0;i<64;i+=1){const s1=(e>>>6|e<<26)^(e>>>11|e<<21)^(e>>>25|e<<7);const
 hash[4]+e;hash[5]=hash[5]+f;hash[6]=hash[6]+g;hash[7]=hash[7]+h}function rotate(word,bits){return word>>>bits|word<<32-bits}
 
 },
-"./chunk-CZB4Q33L.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{handbackWords:()=>handbackWords,nextCommand:()=>nextCommand,nextCommands:()=>nextCommands,taskPlaceholder:()=>taskPlaceholder});
-module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");function nextCommand(option,...words){
-return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...words,...option])}var taskPlaceholder="<what to do next>";var handbackWords=[
-"--until","handback"];function afterWords(after){return after===null?[]:["--after-seq",String(after)]}var nextCommands={wait:(id,option)=>nextCommand(option,"wa\
-it",id,"--timeout","10m"),waitOn:(id,spec,option,after=null)=>spec?.handback?nextCommand(option,"wait",id,...handbackWords,...afterWords(after),"--timeout","10m"):
-nextCommands.wait(id,option),observe:(id,option)=>nextCommand(option,"observe",id),result:(id,option)=>nextCommand(option,"result",id),verify:(id,option)=>nextCommand(
-option,"verify",id),status:option=>nextCommand(option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id,option)=>nextCommand(option,"res\
-tart",id),doctor:(id,option)=>nextCommand(option,"doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
+"./chunk-DEMY2OZQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_LTTE43GU=load("\
+./chunk-LTTE43GU.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_V3DXEM5O=load(
+"./chunk-V3DXEM5O.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
+"./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");function isClaimed(root,key){return(0,import_chunk_S7M4UBSY.exists)(fileOf(root,key))}function fileOf(root,key){
+return import_node_path.default.join((0,import_chunk_SBGDAVSA.rootPaths)(root).once,(0,import_chunk_L7CMPXNA.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){
+const file=fileOf(root,key);if((0,import_chunk_PGEWSQPR.createFile)(file,`${JSON.stringify(claim)}
+`))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
+key)):void 0}function requireClaim(file){const read=(0,import_chunk_PGEWSQPR.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
+"string"||typeof holder.asked!=="string"){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot read the once-key file ${file}: it is damaged`,"re\
+move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
+const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_PGEWSQPR.writeFile)(`${folder}\
+/events.ndjson`,`${JSON.stringify(event)}
+`,{sync:false});const state={...(0,import_chunk_5AMCSYZA.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_PGEWSQPR.writeJson)(
+`${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
+return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
+run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
+lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
+request.asksForLatest)staff.resume="latest";return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
+request),...askedIdle(request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.
+entries({...run,success_files:files}).filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.
+fromEntries(given)}var defaults={checkpoint_ms:import_chunk_EBOOCFUF.limits.checkpoint.default,sample_ms:import_chunk_EBOOCFUF.limits.sample.default,probe_ms:import_chunk_EBOOCFUF.
+limits.probe.default};function askedTimer({due_at,delay_ms,message,slot}){return{message,slot,...delay_ms===null?{due_at}:{delay_ms}}}function askedWaiting({watch,
+onStall}){const{start:_start,...asked}=watch??{};return{...watch?{watch:asked}:{},...onStall?{on_stall:onStall}:{}}}function askedIdle({handback,quietMs,gate,loop,
+milestone}){return{...handback?{handback:handback.dir}:{},...quietMs?{quiet_ms:quietMs}:{},...gate?{gate}:{},...loop?{loop}:{},...milestone?{milestone}:{}}}function askedStaff(staff){
+const{mode,backend,program,model,profile,prompt,resume,custom,schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,backend,program,model,
+profile,prompt,resume},custom:custom?definition:null,...schema?{schema}:{},...base?{base:base.rev}:{}}}async function finishClaim(root,claim){if(!(0,import_chunk_V5ZZ3YHA.
+isId)(claim.id))throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,
+import_chunk_SBGDAVSA.jobPaths)(root,claim.id);const stage=(0,import_chunk_SBGDAVSA.stagePath)(root,claim.id);const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
+import_chunk_EBOOCFUF.startLimitMs;while(!(0,import_chunk_S7M4UBSY.exists)(paths.launch)&&(0,import_chunk_CL3BCQKO.monotonicMs)()<until){const isStaged=(0,import_chunk_S7M4UBSY.
+exists)(stage);if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_33P23ATF.livenessOf)(claim.launcher)==="dead"){if(isStaged)
+(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder);return}await(0,import_chunk_CL3BCQKO.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){
+if(!(0,import_chunk_LTTE43GU.checkRoot)(root.folder,"launch"))(0,import_chunk_LTTE43GU.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(
+root,request)?null:await planTree(request,stamp.id);const key=(0,import_chunk_L7CMPXNA.ensureKey)();(0,import_chunk_LTTE43GU.ensureRoot)(root.folder);const publish=()=>publishJob(
+root,request,{...stamp,planned},key);const job=request.admit?await(0,import_chunk_V3DXEM5O.withLock)((0,import_chunk_SBGDAVSA.rootPaths)(root.folder).lock,publish):
+await publish();if("holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;
+try{if(worktree)(await Promise.resolve().then(()=>load("./worktree-GAWEVBZ2.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_ZZ53MBOS.startWorker)(
+root.folder,spec,{paths},1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_SBGDAVSA.stagePath)(root.folder,spec.id));if(worktree)(await Promise.
+resolve().then(()=>load("./worktree-GAWEVBZ2.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
+const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const handback=admitted?.
+handback??request.handback??null;const spec=await makeSpec(root,{...request,warnings,handback},stamp,key);const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,
+spec.id);const stage=(0,import_chunk_SBGDAVSA.stagePath)(root.folder,spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_5AMCSYZA.
+defaultEngine.prepare()]);const claim=request.onceKey===null?null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,
+stage);return{holder:claim.holder}}isPromised=claim!==null;if(!(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError(
+"state_unusable",`cannot move ${stage} into place`);if(spec.timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)
+(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder);else undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_PGEWSQPR.
+syncFolder)(paths.folder);(0,import_chunk_PGEWSQPR.syncFolder)((0,import_chunk_SBGDAVSA.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_CL3BCQKO.
+nowMs)();const random=(0,import_chunk_L7CMPXNA.randomBytes)(22);return{createdMs,random,id:(0,import_chunk_V5ZZ3YHA.makeId)(verb,createdMs,random)}}async function planTree(request,id){
+return request.worktree==="new"?(await Promise.resolve().then(()=>load("./worktree-GAWEVBZ2.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){
+return onceKey!==null&&isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,
+firstOutputMs,stallMs,onStall=null,maxLive=null,handback=null,quietMs=null,milestone=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,
+worktree,...rest}=request;const{cwd=request.cwd,...note}=planned??{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??
+null,created_at:(0,import_chunk_CL3BCQKO.isoOf)(createdMs),once_key:onceKey,engine:import_chunk_5AMCSYZA.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,
+deadline_mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()+deadlineMs,kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,
+...request.notify?{sealed_notices:true}:{},...onStall===null?{}:{on_stall:onStall},...maxLive===null?{}:{max_live:maxLive},...handback===null?{}:{handback},...quietMs===
+null?{}:{quiet_ms:quietMs},...milestone===null?{}:{milestone},mark:(0,import_chunk_CTSRVJRC.toHex)(random.subarray(6)),launcher:(0,import_chunk_33P23ATF.ownIdentity)(),
+environment:{digest:(0,import_chunk_L7CMPXNA.environmentDigest)(key),credentials:(0,import_chunk_IYTRN2OE.credentialNames)(request.credentials)}};return{...unsigned,
+mac:await(0,import_chunk_L7CMPXNA.macOf)(unsigned,key)}}async function stageJob(root,spec,stage){(0,import_chunk_PGEWSQPR.createFolder)(stage);const text=`${JSON.
+stringify(spec)}
+`;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
+wed`);const isDurable=(0,import_chunk_PGEWSQPR.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_PGEWSQPR.createFolder)(`${stage}/waiters`);if(spec.
+kind==="timer")writeArmed(spec,stage);(0,import_chunk_PGEWSQPR.writeFile)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
+function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_L7CMPXNA.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
+launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_LTTE43GU.checkRoot)(root.folder))return void 0;const holder=readClaim(
+root.folder,key);if(holder?.words!==(0,import_chunk_L7CMPXNA.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
+async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
+"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_E4YAHXBS.
+nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
+(0,import_chunk_S7M4UBSY.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
+FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
+"use another place with --state-dir DIR or JOB_STATE_DIR")}
 
 },
-"./chunk-DEIEEHFP.js": function (module, exports) {
+"./chunk-DJJADEX7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findingsForm:()=>findingsForm,makeEndState:()=>makeEndState,parseReason:()=>parseReason,startedAt:()=>startedAt});module.
-exports=stdin_exports;var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_TV6M3BVC=load(
+exports=stdin_exports;var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_TV6M3BVC=load(
 "./chunk-TV6M3BVC.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load(
 "./chunk-LHVANLLD.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4MBICC2C=load(
 "./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
@@ -1073,7 +1060,7 @@ const{paths,spec,staff}=job;const backend=(0,import_chunk_TV6M3BVC.backendOf)(sp
 reason==="exited";const ending=(0,import_chunk_TV6M3BVC.closeReading)(spec,paths,reading,{code:exit.code,signal:exit.signal,byItself});const verdict=judgeStaff(
 reading,ending,{resume:staff.resume,reason:staffReason(exit.reason),keepsConversation:backend?.keepsConversation??false});const{answer}=verdict;const warnings=[
 ...verdict.warnings];const changes=safely(warnings,"what changed",()=>(0,import_chunk_NKAL4RJZ.changesSince)(spec,paths,seen.before))??null;warnings.push(...(0,
-import_chunk_OVDZHHMN.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
+import_chunk_ZYP2VQRP.neighbourWarnings)(paths.root,paths),...changeWarnings(staff,changes),...finishWarnings(answer));warnings.push(...questionWarnings(spec,answer));
 const resumed=staff.resume===null?null:{earlier:staff.earlier?.usage_total??null};const usage=usageOf(reading.usage,backend?.runsOn??{tokens:false,cost:false},resumed);
 const error=verdict.error??cutAnswer(spec,stdout);const end={reading,answer,error,warnings,changes,...usage};if(!staff.schema)return end;const none={findings:null,
 findings_error:"the answer could not be read"};return{...end,...safely(warnings,"the findings",()=>findingsOf(answer,warnings))??none}}function staffReason(reason){
@@ -1182,22 +1169,16 @@ countDirty)(snapshot)}}}function dirtyLine({xy,path,from}){const origin=from===v
 ?"?xy:xy.replace("?",".").replaceAll("."," ");return`${letters} ${origin}${(0,import_chunk_FSRL2ASG.showName)(path)}`}
 
 },
-"./chunk-E7QKPNLW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-6QIDELMI.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-N6VBWRCN.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-4T7J2OMI.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-EMIITSVF.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-SPTRR6F2.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-BMNRHCFE.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-RPYRMXKC.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-42RF743R.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-JTICKUP6.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-KMNY7SSU.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-3OCR2OWH.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-YN7XQTDV.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-QCUD4YAL.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-X2UVXNE2.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-ADUWZABN.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-UX2V4FAP.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-YLRHBFPJ.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-QD7JFRGX.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-SEQEYYSZ.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
-"./clean-BN743OPQ.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-63IF43NW.js"))).setup,hook:async()=>(await Promise.resolve().then(
-()=>load("./hook-LQMPGD6I.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-C7LJL2NY.js"))).doctor,help:async()=>(await Promise.resolve().
-then(()=>load("./help-5J7QZZOW.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
-void 0}
+"./chunk-E4YAHXBS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{handbackWords:()=>handbackWords,nextCommand:()=>nextCommand,nextCommands:()=>nextCommands,taskPlaceholder:()=>taskPlaceholder});
+module.exports=stdin_exports;var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");function nextCommand(option,...words){
+return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...words,...option])}var taskPlaceholder="<what to do next>";var handbackWords=[
+"--until","handback"];function afterWords(after){return after===null?[]:["--after-seq",String(after)]}var nextCommands={wait:(id,option)=>nextCommand(option,"wa\
+it",id,"--timeout","10m"),waitOn:(id,spec,option,after=null)=>spec?.handback?nextCommand(option,"wait",id,...handbackWords,...afterWords(after),"--timeout","10m"):
+nextCommands.wait(id,option),observe:(id,option)=>nextCommand(option,"observe",id),result:(id,option)=>nextCommand(option,"result",id),verify:(id,option)=>nextCommand(
+option,"verify",id),status:option=>nextCommand(option,"status"),cancel:(id,option)=>nextCommand(option,"cancel",id),restart:(id,option)=>{const[verb]=id.split("\
+-");if(verb==="gate")return nextCommand(option,"loop","gate");return verb==="loop"?nextCommand(option,"loop","run"):nextCommand(option,"restart",id)},doctor:(id,option)=>nextCommand(
+option,"doctor",id),continue:(id,option)=>nextCommand(option,"continue","--job",id,"--prompt",taskPlaceholder)};
 
 },
 "./chunk-EBOOCFUF.js": function (module, exports) {
@@ -1248,134 +1229,6 @@ var hookAgeMs=7*day;var claimsBytes=64*kib;var claimedAnswerBytes=4*mib2;var cla
 var rerunBytes=16*mib2;var armedTimers=64;var timerMessageBytes=64*kib;var timerLookMs=30*second2;var replaceWaitMs=2*second2;var watchRetry={firstMs:5*second2,
 mostMs:5*minute2};var watchPauseMs=second2;var watchNames=5e3;var watchFactsBytes=16*kib;var watchSaveMs=minute2;var toolBytes=mib2;var notifyMs=30*second2;var notifyBytes=kib;
 var notifyFloodBytes=mib2;var toolGraceMs=second2;var sharedBytes=256*kib;var sharedHoldMs=hour;var sharedKeepMs=day;var sharedLookMs=[50,500];
-
-},
-"./chunk-EGSLOXGD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,healthWord:()=>healthWord,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=
-stdin_exports;var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chun\
-k-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./ch\
-unk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./\
-chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.
-resolve().then(()=>load("./kleur-QGKGKLIK.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state===
-"crashed"||state==="timed_out")return kleur.red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[
-head,...rows];const widths=widthsOf({head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).
-join("  ").trimEnd();return(0,import_chunk_BOPSRWHI.cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.
-rows.every(row=>row[table.head.indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){
-if(neededBy(fitted,isEmpty(name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==
-at);if(at>=0)fitted={head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.
-min(atMostLast,widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(
-...[head,...rows].map(row=>(0,import_chunk_BOPSRWHI.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_BOPSRWHI.
-widthOf)(cell)))}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TI\
-ME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;
-async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.
-isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??
-"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).
-join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const{backend,profile,
-model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_5HW7JGJN.progressCells)(view,barWidth);const isLive=!(0,import_chunk_OC3P7SNQ.
-isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??
-(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.
-excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_POHBIKUS.
-whatOf)(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function healthWord(health){
-return health==="unknown"?"not judged yet":health}function timeOf({state}){if(state.duration_ms!==null)return(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms);
-const age=(0,import_chunk_R6BAS6U2.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0;return(0,import_chunk_SBRRC2LY.formatDuration)(age<1e3?age:Math.
-floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_OC3P7SNQ.isEnded)(state)?(0,import_chunk_R6BAS6U2.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.
-nowMs)()):null;return age===null?null:`${(0,import_chunk_SBRRC2LY.formatAge)(age)} ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(view.spec?.owner??"-"),16)}
-
-},
-"./chunk-F72JFZZB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_DEIEEHFP=load(
-"./chunk-DEIEEHFP.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_B5JTDTFQ=load(
-"./chunk-B5JTDTFQ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_2BIZXMTV=load(
-"./chunk-2BIZXMTV.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){
-const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_EBOOCFUF.pathLookMs);if("trouble"in look)return nothing(
-`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,
-import_chunk_B5JTDTFQ.plainTail)((0,import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(
-spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.
-errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,import_chunk_B5JTDTFQ.oneLine)(path);if(tail2==="")return{text:`The l\
-og ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===null?"":` (${note})`}
-
-${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_CZB4Q33L.nextCommands.restart(spec.id,spec.
-state_option);if(state.watch?.watched_to_end)return`## Going on
-
-It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
-job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_YL5I5TV6.isContinuable)(paths,state))lines.
-push(`Go on in the same conversation: ${import_chunk_CZB4Q33L.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
-return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
-error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
-er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
-import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
-const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
-y it out: ${(0,import_chunk_CZB4Q33L.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
-plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_CZB4Q33L.nextCommand)(spec.state_option,
-"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
-ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
- be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
-done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
-`;if(parts.ownText!==null)return parts.ownText;if(isPlain)return(0,import_chunk_PGEWSQPR.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&
-staff.answer!==null)return staff.answer;const output=(0,import_chunk_LHVANLLD.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_LHVANLLD.
-readLogTail)(paths.error)}function makeReport(parts){const{spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.
-id}: ${state.state}${state.error?` (${state.error.code})`:""}`,reasonText(parts),facts(parts).join("\n"),parts.ownText?.trimEnd()??"",progress(parts),workspace(
-parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.filter(section=>section!=="").join("\n\n")}
-`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
-plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
-`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
-plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
-state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
-ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
-Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
-Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
-["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
-plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
-mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
-/\s+/g," "),import_chunk_EBOOCFUF.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
-null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_SBRRC2LY.formatDuration)(
-state.duration_ms)],["Hard limit",(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],...(0,import_chunk_B5JTDTFQ.runFacts)(parts),["Conversation",state.
-conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
-0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:wholeOutput(paths)],["What was told",
-spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function wholeOutput({output,error}){const there=[
-output,error].filter(import_chunk_S7M4UBSY.exists);return there.length===0?null:there.join(" and ")}function seenLast({evidence,polls,troubles,trouble}){const failed=troubles>
-0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,import_chunk_LXK2ZILE.plainText)(evidence)} (${polls}\
- attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.tools.slice(-5)){lines.push(`- ${call.
-name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_EBOOCFUF.excerptBytes)} [${call.status}\
-]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.tail)(text,import_chunk_EBOOCFUF.
-textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({spec,staff}){if(!staff?.
-changes)return"";const lines=["## Workspace","",(0,import_chunk_GWARG3G5.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",`It worked in a worktr\
-ee of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_67KJULEZ.takeOverCommands)(spec.worktree,staff.changes))
-lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";return`## Decided \
-at launch for a stall
-
-${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_B5JTDTFQ.logSection)(
-"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_B5JTDTFQ.
-logSection)("Last output",paths.output)],(0,import_chunk_B5JTDTFQ.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
-const read=(0,import_chunk_R6BAS6U2.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_5AMCSYZA.earlyState)(spec.id,spec);const journal=(0,
-import_chunk_DYMNB7GS.openJournal)(paths,spec);if((0,import_chunk_OC3P7SNQ.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
-exit?.exit_code??null});return before}const end=(0,import_chunk_DEIEEHFP.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
-end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
- no space left in ${paths.folder}`};state.seq=journal.seq;withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){
-const{paths,spec}=job;const cancel=(0,import_chunk_R6BAS6U2.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable(
-{spec,paths,state,staff,results,ownLog:ending.ownLog??null,ownText:ending.own?.text??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_TV6M3BVC.backendOf)(spec)?.
-answerFrom==="stdout"})));const isTold=(0,import_chunk_DYMNB7GS.readEvents)(paths,journal.seq-1,1).events[0]?.type==="ended";const record=()=>{const made=(0,import_chunk_GWARG3G5.
-terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results});(0,import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,made,{sync:false})};state.seq=isTold?journal.
-seq:journal.seq+1;record();if(!isTold){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.state,exit_code,error,reconciled})}if(state.seq!==
-journal.seq){state.seq=journal.seq;record()}finish(paths,state);if((0,import_chunk_GWARG3G5.isTidy)(spec,state))for(const file of[paths.output,paths.snapshot])(0,
-import_chunk_PGEWSQPR.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.answer!==null)
-return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
-`}}function finish(paths,state){(0,import_chunk_R6BAS6U2.writeState)(paths,state);(0,import_chunk_PGEWSQPR.removeFile)(paths.marker);const passing=[paths.reserve,
-paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(isTorn);for(const file of[...passing,...torn.
-map(name=>`${paths.folder}/${name}`)])(0,import_chunk_PGEWSQPR.removeFile)(file)}function isTorn(fileName){const writer=/^\..*\.(\d+)\.\d+\.tmp$/.exec(fileName)?.[1];
-return writer!==void 0&&(Number(writer)===process.pid||(0,import_chunk_33P23ATF.identityOf)(Number(writer))===void 0)}function finishStored(job){const stored=(0,
-import_chunk_R6BAS6U2.readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
-try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_PGEWSQPR.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
-QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
 "./chunk-FDR4B2RE.js": function (module, exports) {
@@ -1868,6 +1721,58 @@ resolve=>setImmediate(()=>resolve(first))),onEach(fn){act=fn;if(first!==null)fn(
 process.kill(process.pid,signal)}
 
 },
+"./chunk-FQ7VHG76.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.j\
+s");var import_chunk_JLTJ4G56=load("./chunk-JLTJ4G56.js");var import_chunk_VDE5ZBVF=load("./chunk-VDE5ZBVF.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_FZTPRCKC.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_JLTJ4G56.onceWords)("run",input,(0,import_chunk_JLTJ4G56.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_JLTJ4G56.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_FZTPRCKC.makeRunPart)(input,cwd);return(0,import_chunk_VDE5ZBVF.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_VDE5ZBVF.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EBOOCFUF.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_FZTPRCKC.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_VDE5ZBVF.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
+
+},
+"./chunk-FQABTWUB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
+"./chunk-CLZY6WGD.js");var import_chunk_RLGVUUOG=load("./chunk-RLGVUUOG.js");var import_chunk_KHED7THE=load("./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load(
+"./chunk-QN3J6CA5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_B5JTDTFQ=load(
+"./chunk-B5JTDTFQ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_RLGVUUOG.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_KHED7THE.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_OC3P7SNQ.isEnded)(state)?null:`${(0,import_chunk_KHED7THE.healthWord)(
+seen.health)}${seen.reason?` (${seen.reason})`:""}`],["queue",(0,import_chunk_V5TSJIGH.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,
+import_chunk_OC3P7SNQ.isEnded)(state)?null:(0,import_chunk_V5TSJIGH.progressLine)(view)],["watch",(0,import_chunk_V5TSJIGH.watchLine)(view)],["hand-back",(0,import_chunk_V5TSJIGH.
+handbackLine)(view)],["notify",(0,import_chunk_CLZY6WGD.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.
+error.message)}`:null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_KHED7THE.timeOf)(view)}${ended===
+null?"":`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_KHED7THE.ownerOf)(view):null],["backend",agentOf(view)],
+["due",spec?.timer?(0,import_chunk_5KEVMXCX.dueWords)(spec.timer):null],["slot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["w\
+hat",(0,import_chunk_QN3J6CA5.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind===
+"run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.
+excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),
+...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).
+join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;if(!identity)return null;return(0,import_chunk_OC3P7SNQ.isEnded)(state)?`${(0,import_chunk_B5JTDTFQ.
+oneLine)(identity)}: ${(0,import_chunk_B5JTDTFQ.taskWords)(state)}`:(0,import_chunk_B5JTDTFQ.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_OC3P7SNQ.
+isEnded)(state)||health!=="attention"||!spec?.on_stall)return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(
+/\s+/g," ").trim(),1024)}function limitOf({spec,state}){if(!spec||spec.timer||(0,import_chunk_OC3P7SNQ.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;
+return`${(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)} from ${(0,import_chunk_5AMCSYZA.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){
+const{backend,profile,model}=(0,import_chunk_XSVLTRB3.staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`m\
+odel ${model}`]].join(", ")}function saidLast(view){const{paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,
+import_chunk_LHVANLLD.readLogTail)(file).toString("utf8")).trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_OC3P7SNQ.isEnded)(
+state))return tails(paths.result);return[...liveLines(view),...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_RLGVUUOG.progressOf)(
+view);const calls=Array.isArray(tools)?tools.map(callLine).filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.
+plainText)(text).trim():""]}function callLine(call){if(typeof call?.name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.
+status==="string"?` [${call.status}]`:"";return(0,import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
+
+},
 "./chunk-FSRL2ASG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{decodeName:()=>decodeName,encodeName:()=>encodeName,oneLine:()=>oneLine,readableName:()=>readableName,showName:()=>showName});
 module.exports=stdin_exports;var decoder=new TextDecoder("utf-8",{fatal:true,ignoreBOM:true});var encoder=new TextEncoder;function decodeName(bytes){try{return decoder.
@@ -1883,6 +1788,57 @@ const length=characterAt(bytes,at);if(length===0)text+=String.fromCharCode(56320
 1}return text}function characterAt(bytes,at){const first=bytes[at]??0;const length=first<128?1:first<194?0:first<224?2:first<240?3:first<245?4:0;if(length===0||
 at+length>bytes.length)return 0;try{decoder.decode(bytes.subarray(at,at+length));return length}catch{return 0}}function oneLine(text){return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu,
 " ").trim()}
+
+},
+"./chunk-FXKHA2AX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
+module.exports=stdin_exports;var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
+"./chunk-CLZY6WGD.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load(
+"./chunk-BTF4EMH6.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
+"./chunk-K346ZPGJ.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
+import_chunk_PGEWSQPR.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
+filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_K346ZPGJ.describeResult)(note)}`),...run.log?
+[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_B5JTDTFQ.
+taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
+null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
+const failed=(0,import_chunk_CLZY6WGD.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
+if(!spec?.staff||!(0,import_chunk_OC3P7SNQ.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
+import_chunk_PGEWSQPR.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_BTF4EMH6.isChanges)(changes))return notes;
+notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_GWARG3G5.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
+const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
+for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
+mode,profile}){return!(0,import_chunk_GAHUBHR4.isWriter)(profile)&&(0,import_chunk_GAHUBHR4.isWriter)((0,import_chunk_GAHUBHR4.findMode)(mode)?.profile??"restri\
+cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_PGEWSQPR.readRange)(view.paths.result,0,
+64*1024*1024)?.bytes;if(!deliverable&&!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_OC3P7SNQ.goneError)(view.id,view.paths);const notes=[
+header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_V5TSJIGH.handbackLine)(
+view);if(handback!==null)notes.push(`hand-back: ${handback}`);if(view.spec?.staff?.mode==="implement"&&(0,import_chunk_C3Q453WQ.claimsOf)(view).kind==="ok")notes.
+push(`check it: ${import_chunk_E4YAHXBS.nextCommands.verify(view.id,view.spec.state_option)}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));
+const on=(0,import_chunk_A4FHKQRY.goingOn)(view,view.spec?.state_option??[]);if(on)notes.push(...on.words===null?[]:[`note: ${on.words}`],`go on: ${Object.values(
+on.next)[0]}`);if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.
+exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(
+warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_R6BAS6U2.ageOf)(view.state.created_at,
+(0,import_chunk_CL3BCQKO.nowMs)())};if(view.damage!==null)return{...view.state,...times};const on=(0,import_chunk_A4FHKQRY.goingOn)(view,view.spec?.state_option??
+[]);const next=on?{going_on:on.words,next:on.next}:{};return{...recordOf(view),...whatIsThere(view.paths),...times,...next}}function forTerminal(bytes){const text=(0,
+import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}
+`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_E4YAHXBS.nextCommands.doctor(view.id,view.spec?.state_option??
+[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
+[]:[(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
+message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
+join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
+kind==="run"&&(0,import_chunk_S7M4UBSY.exists)(paths.output))where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){
+return Object.entries(state.output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes}\
+ bytes (${(0,import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_PGEWSQPR.
+readText)(paths.resultRecord);try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_GWARG3G5.terminalRecord)(
+spec,paths,state):state}function whatIsThere(paths){const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(
+paths.output),error_path:there(paths.error)}}
 
 },
 "./chunk-FY7PDRQG.js": function (module, exports) {
@@ -2018,53 +1974,6 @@ icted"}function isReader(mode,profile){return!isWriter(profile)||findMode(mode)?
 "use strict";var stdin_exports={};__export(stdin_exports,{quoteWords:()=>quoteWords});module.exports=stdin_exports;var plain=/^[A-Za-z0-9_@%+:,./=-]+$/;function quoteWord(word){
 if(plain.test(word))return word;return inQuotes(word)}function inQuotes(word){return`'${word.replaceAll("'",`'\\''`)}'`}function quoteWords(words){return words.
 map((word,index)=>index===0&&word.includes("=")?inQuotes(word):quoteWord(word)).join(" ")}
-
-},
-"./chunk-GIURLEWR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-PFALXEIL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
- take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
-text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null,milestone:input.text("milestone")??earlier?.milestone??null}}
-function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot t\
-ake an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EBOOCFUF.onStallBytes)
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_EBOOCFUF.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){
-if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-tim\
-eout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other}\
- together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);const root=context.root(input);if(input.has("mile\
-stone"))await(await Promise.resolve().then(()=>load("./milestone-L5RPTYNJ.js"))).requireMilestone(context,input,root);const notify=await notifyOf(context,input,
-request.notify);return tellLaunched(context,input,root,await(0,import_chunk_OCKNGTMO.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){
-if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-APKZAIDD.js"));const told=launched.isNew?warningNotes(
-root,launched.id):[];const collect=`collect: ${import_chunk_CZB4Q33L.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(
-launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.
-id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),owner:input.text("owner")??null,told})}return tellLaunch(root,launched,input)}function jobLine({
-id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}
-function specOf(root,id){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}
-function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
-if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GTNO2POA.js")),Promise.
-resolve().then(()=>load("./timer-facts-HUMBIDTY.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
-...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;
-try{return await(await Promise.resolve().then(()=>load("./queue-note-TEL7PBBG.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){
-const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id);const commands={wait:import_chunk_CZB4Q33L.nextCommands.waitOn(id,specOf(root,id),root.option),
-observe:import_chunk_CZB4Q33L.nextCommands.observe(id,root.option),cancel:import_chunk_CZB4Q33L.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
-id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
-facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
-next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
-`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
-
-`,notes}}
 
 },
 "./chunk-GWARG3G5.js": function (module, exports) {
@@ -2211,27 +2120,6 @@ let value;try{value=JSON.parse(text)}catch{return{fault:"it is no JSON"}}const i
 "\0"));return isWords?{words:value}:{fault:"it is no array of texts"}}
 
 },
-"./chunk-HYJ46B4K.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{cancelJob:()=>cancelJob});module.exports=stdin_exports;var import_chunk_B4P2K2K4=load("./chunk-B4P2K2K4.js");var import_chunk_HJHBIBBW=load(
-"./chunk-HJHBIBBW.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
-"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function cancelJob(root,id,request,patienceMs){const before=await beforeOf(root,
-id);if((0,import_chunk_OC3P7SNQ.isEnded)(before.state)||isOver(before))return{view:before,result:before.state.state==="canceled"?"canceled":"ended_before"};askFor(
-before,`${JSON.stringify({by:(0,import_chunk_33P23ATF.ownIdentity)(),owner:request.owner,at:(0,import_chunk_CL3BCQKO.isoNow)(),why:request.why})}
-`);nudge(before);await endUnworked(root,id);const timeoutMs=patienceMs??(before.spec?.kill_grace_ms??0)+import_chunk_EBOOCFUF.killSettleMs+5e3+askingMs(before);
-const{views}=await(0,import_chunk_B4P2K2K4.waitForJobs)(root,[id],{mode:"all",timeoutMs,heartbeatMs:null});const[view=before]=views;if(view.state.state==="cance\
-led")return{view,result:"canceled"};return{view,result:(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?"ended_before":"requested"}}async function endUnworked(root,id){
-const view=(0,import_chunk_OC3P7SNQ.inspect)(root,id);if(!(0,import_chunk_OC3P7SNQ.isQueued)(view)||!(view.seen.worker==="dead"||(0,import_chunk_HJHBIBBW.findStopped)(
-view))||!await(0,import_chunk_WHG4GRBU.mayAct)(view))return;await(await Promise.resolve().then(()=>load("./end-queued-QFBEMJNZ.js"))).endQueued(root,id)}async function beforeOf(root,id){
-const view=await(0,import_chunk_TDIQCWHM.refreshUnasked)(root,id);return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||isOver(view)?view:(0,import_chunk_TDIQCWHM.
-refresh)(root,id)}function isOver(view){return(0,import_chunk_TDIQCWHM.isUnasked)(view)&&view.reason===void 0&&(0,import_chunk_OC3P7SNQ.conditionOf)(view)==="ov\
-er"}function askingMs({spec}){return spec?.run?.status_cmd?import_chunk_EBOOCFUF.taskStatusMs+import_chunk_EBOOCFUF.toolGraceMs:0}function askFor({paths},text){
-for(let round=1;;round+=1){try{(0,import_chunk_PGEWSQPR.createFile)(paths.cancel,text);return}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)!=="ENOENT"||
-round===3||!(0,import_chunk_S7M4UBSY.exists)(paths.folder))throw error}}}function nudge(view){const engine=(0,import_chunk_5AMCSYZA.findEngine)(view.spec?.engine??
-"")??import_chunk_5AMCSYZA.defaultEngine;for(const identity of[view.launch?.worker,view.worker?.worker])if(identity)engine.signal(identity,"SIGURG")}
-
-},
 "./chunk-ILRLY4JU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{WakeChoice:()=>WakeChoice,isNumbered:()=>isNumbered,maxSeq:()=>maxSeq,parseUntil:()=>parseUntil,wakes:()=>wakes});module.
 exports=stdin_exports;var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var wakes=["terminal","checkpoint","attention","handback","news"];var maxSeq=2**40;function parseUntil(text){
@@ -2243,6 +2131,101 @@ wordOf(event,this.wanted);if(!event||!wake)return void 0;const isCause=this.caus
 this.plain-1}}};function isNumbered({seq}){return Number.isSafeInteger(seq)&&seq>=0&&seq<=maxSeq}var byUrgency=["attention","handback","news","checkpoint"];function wordOf({
 wake},wanted){if(!Array.isArray(wake))return void 0;return byUrgency.find(word=>wanted.includes(word)&&wake.includes(word))}function isPlainCheckpoint({wake}){return Array.
 isArray(wake)&&wake.every(word=>word==="checkpoint")}
+
+},
+"./chunk-IQWIIIKS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conclude:()=>conclude,finishStored:()=>finishStored,readOwnLog:()=>readOwnLog});module.exports=stdin_exports;var import_chunk_DJJADEX7=load(
+"./chunk-DJJADEX7.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_B5JTDTFQ=load(
+"./chunk-B5JTDTFQ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_2BIZXMTV=load(
+"./chunk-2BIZXMTV.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function readOwnLog(spec,path){
+const nothing=note=>({path,tail:"",note});const look=await(0,import_chunk_2BIZXMTV.lookBehindSoon)(path,import_chunk_EBOOCFUF.pathLookMs);if("trouble"in look)return nothing(
+`it cannot be read (${look.trouble})`);if(!look.found)return nothing("it is missing");if(look.found.kind!=="file")return nothing("it is no regular file");try{const tail2=(0,
+import_chunk_B5JTDTFQ.plainTail)((0,import_chunk_S7M4UBSY.realPath)(path));if(tail2==="")return nothing("it is empty");const isOld=look.found.modifiedMs<Date.parse(
+spec.created_at);return{path,tail:tail2,note:isOld?"not written since the launch":null}}catch(error){return nothing(`it cannot be read (${(0,import_chunk_NVPF5LEY.
+errnoOf)(error)??"error"})`)}}function ownLogSection({path,tail:tail2,note}){const name=(0,import_chunk_B5JTDTFQ.oneLine)(path);if(tail2==="")return{text:`The l\
+og ${name} tells nothing: ${note}.`,isWhole:false};return{text:`## Last lines of ${name}${note===null?"":` (${note})`}
+
+${tail2}`,isWhole:note===null}}function recovery(job,refused=[]){const{spec,state,paths}=job;const again=import_chunk_E4YAHXBS.nextCommands.restart(spec.id,spec.
+state_option);if(state.watch?.watched_to_end)return`## Going on
+
+It was watched to its end, as asked: nothing failed. To watch on for as long again: ${again}`;const lines=["## Going on","",`Nothing is started again by itself.${lookFirst(
+job)}`];if(spec.staff)lines.push(...remedies(spec,spec.staff,state),...refusals(spec.staff,refused));if((0,import_chunk_YL5I5TV6.isContinuable)(paths,state))lines.
+push(`Go on in the same conversation: ${import_chunk_E4YAHXBS.nextCommands.continue(spec.id,spec.state_option)}`);lines.push(`Start the same once more: ${again}`);
+return lines.join("\n")}function lookFirst({spec,state}){if(spec.kind==="watch")return"";if(state.state==="canceled"&&state.started_at===null)return"";if(state.
+error?.code==="spawn_failed"||state.error?.code==="never_started")return"";if(spec.run?.status_cmd)return` The task may live on, and a restart would start anoth\
+er: ask for it first: ${(0,import_chunk_GEPPUING.quoteWords)(["sh","-c",(0,import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;const git=spec.worktree?(0,
+import_chunk_GEPPUING.quoteWords)(["git","-C",spec.worktree.path]):"git";return` Look at what was changed first: ${git} status, ${git} diff.`}function remedies(spec,staff,state){
+const name=staff.custom?.name??staff.backend;switch(state.error?.code){case"auth":return[`Sign in first: start ${staff.program} by hand, or set its key. Then tr\
+y it out: ${(0,import_chunk_E4YAHXBS.nextCommand)(spec.state_option,"doctor","--backend",name)}`];case"quota":{const resets=state.error.resets?` (resets: ${(0,import_chunk_LXK2ZILE.
+plainText)(state.error.resets)})`:"";return[`The quota of ${name} is used up${resets}. The same with another CLI: ${(0,import_chunk_E4YAHXBS.nextCommand)(spec.state_option,
+"restart",spec.id,"--backend","OTHER")}`]}default:return[]}}function refusals(staff,refused){if(refused.length===0)return[];const wider=staff.profile==="restric\
+ted"?"standard":"unrestricted";return[`Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should\
+ be allowed: --profile ${wider} with one of the commands below.`]}function makeDeliverable(parts){const{spec,state,staff,paths,isPlain}=parts;if(state.state!=="\
+done")return makeReport(parts);if(spec.timer)return spec.timer.message;if(spec.watch)return`${state.watch?.evidence??spec.watch.words}
+`;if(parts.ownText!==null)return parts.ownText;if(isPlain)return(0,import_chunk_PGEWSQPR.readRange)(paths.output,0,Number.MAX_SAFE_INTEGER)?.bytes??"";if(staff&&
+staff.answer!==null)return staff.answer;const output=(0,import_chunk_LHVANLLD.readLogTail)(paths.output);return output.length>0?output:(0,import_chunk_LHVANLLD.
+readLogTail)(paths.error)}function makeReport(parts){const{spec,state,staff}=parts;if(spec.timer)return timerReport(parts,spec.timer);const sections=[`# ${spec.
+id}: ${state.state}${state.error?` (${state.error.code})`:""}`,reasonText(parts),facts(parts).join("\n"),parts.ownText?.trimEnd()??"",progress(parts),workspace(
+parts),...logSections(parts),decided(parts),recovery(parts,staff?.reading.denials)];return`${sections.filter(section=>section!=="").join("\n\n")}
+`}function timerReport({spec,state,cancel},timer){const lines=[`# ${spec.id}: ${state.state}`,"",`Canceled${cancelWords(cancel)}. It was due at ${(0,import_chunk_LXK2ZILE.
+plainText)(timer.due_at)}.`,...timer.message===""?[]:["","## Its message","",timer.message]];return`${lines.join("\n")}
+`}function cancelWords(cancel){const why=cancel?.why?`: ${(0,import_chunk_LXK2ZILE.plainText)(cancel.why)}`:"";const who=cancel?` by ${(0,import_chunk_LXK2ZILE.
+plainText)(cancel.owner??`process ${cancel.by?.pid??"unknown"}`)} at ${(0,import_chunk_LXK2ZILE.plainText)(cancel.at)}`:"";return`${who}${why}`}function reasonText({
+state,cancel,tree}){if(state.state==="canceled"&&state.started_at===null&&tree.step==="none")return`Canceled${cancelWords(cancel)}. Nothing of it had been start\
+ed.`;if(state.state==="canceled"){const step={none:"nothing was running any more",term:"the tree ended on SIGTERM",kill:"SIGKILL was needed"}[tree.step];return`\
+Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`}const resets=state.error?.resets?` (resets: ${state.error.resets})`:"";return`\
+Reason: ${(0,import_chunk_LXK2ZILE.plainText)(state.error?.message??"not known")}${resets}`}function facts(parts){const{spec,state,paths,tree}=parts;const rows=[
+["Command",spec.run?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_GEPPUING.quoteWords)(spec.run.argv),1e3):null],["Condition",spec.watch?(0,import_chunk_LXK2ZILE.
+plainText)(spec.watch.words):null],["Seen last",spec.watch&&state.watch?seenLast(state.watch):null],["Backend",spec.staff?`${spec.staff.backend}, mode ${spec.staff.
+mode}, profile ${spec.staff.profile}`:null],["Task",spec.staff?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(
+/\s+/g," "),import_chunk_EBOOCFUF.excerptBytes):null],["Folder",spec.cwd],["Exit code",state.exit_code===null?null:String(state.exit_code)],["Signal",state.signal===
+null?null:`${state.signal}${state.signal_certain?"":" (by the exit code; not certain)"}`],["Duration",state.duration_ms===null?null:(0,import_chunk_SBRRC2LY.formatDuration)(
+state.duration_ms)],["Hard limit",(0,import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],...(0,import_chunk_B5JTDTFQ.runFacts)(parts),["Conversation",state.
+conversation?.id??null],["Survivors",tree.survivors.length>0?tree.survivors.map(one=>`${one.pid} (${one.name})`).join(", "):null],["Warnings",state.warnings.length>
+0?state.warnings.map(one=>(0,import_chunk_LXK2ZILE.plainText)(one.message)).join("; "):null],["Whole output",spec.watch?null:wholeOutput(paths)],["What was told",
+spec.watch?paths.events:null]];return rows.filter(([,value])=>value!==null).map(([name,value])=>`${name}: ${value}`)}function wholeOutput({output,error}){const there=[
+output,error].filter(import_chunk_S7M4UBSY.exists);return there.length===0?null:there.join(" and ")}function seenLast({evidence,polls,troubles,trouble}){const failed=troubles>
+0?`; the last ${troubles} failed: ${(0,import_chunk_LXK2ZILE.plainText)(trouble??"not known why")}`:"";return`${(0,import_chunk_LXK2ZILE.plainText)(evidence)} (${polls}\
+ attempts${failed})`}function progress({staff}){if(!staff)return"";const{reading}=staff;const lines=[];for(const call of reading.tools.slice(-5)){lines.push(`- ${call.
+name} ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g," "),import_chunk_EBOOCFUF.excerptBytes)} [${call.status}\
+]`)}const text=(0,import_chunk_LXK2ZILE.plainText)(reading.answer||reading.text).trim();if(text!=="")lines.push("",...(0,import_chunk_LXK2ZILE.tail)(text,import_chunk_EBOOCFUF.
+textTailBytes).text.split("\n"));return lines.length>0?["## Seen last (not a finished answer)","",...lines].join("\n"):""}function workspace({spec,staff}){if(!staff?.
+changes)return"";const lines=["## Workspace","",(0,import_chunk_GWARG3G5.describeChanges)(staff.changes)];if(spec.worktree){lines.push("",`It worked in a worktr\
+ee of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);for(const command of(0,import_chunk_67KJULEZ.takeOverCommands)(spec.worktree,staff.changes))
+lines.push(`    ${command}`)}return lines.join("\n")}function decided({spec,state}){if(state.error?.code!=="stalled"||!spec.on_stall)return"";return`## Decided \
+at launch for a stall
+
+${(0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`}function logSections({spec,paths,ownLog}){if(spec.staff)return[(0,import_chunk_B5JTDTFQ.logSection)(
+"Last error output",paths.error)];const own=ownLog===null?void 0:ownLogSection(ownLog);return[...own?[own.text]:[],...own?.isWhole?[]:[(0,import_chunk_B5JTDTFQ.
+logSection)("Last output",paths.output)],(0,import_chunk_B5JTDTFQ.logSection)("Last error output",paths.error)]}function conclude(job,ending){const{paths,spec}=job;
+const read=(0,import_chunk_R6BAS6U2.readState)(paths);const before=read.kind==="ok"?read.value:(0,import_chunk_5AMCSYZA.earlyState)(spec.id,spec);const journal=(0,
+import_chunk_DYMNB7GS.openJournal)(paths,spec);if((0,import_chunk_OC3P7SNQ.isEnded)(before)){journal.append("late_evidence",{reason:ending.reason,exit_code:ending.
+exit?.exit_code??null});return before}const end=(0,import_chunk_DJJADEX7.makeEndState)(job,before,ending);const{state}=end;try{withReserve(paths,()=>publish(job,
+end,ending,journal))}catch(error){if(!isFull(error))throw error;state.state="failed";state.error={code:"output_unstorable",message:`the result cannot be stored:\
+ no space left in ${paths.folder}`};state.seq=journal.seq;withReserve(paths,()=>finish(paths,state))}return state}function publish(job,{state,staff,results},ending,journal){
+const{paths,spec}=job;const cancel=(0,import_chunk_R6BAS6U2.readCancel)(paths);(0,import_chunk_PGEWSQPR.writeFile)(paths.result,madeSafely(state,staff,()=>makeDeliverable(
+{spec,paths,state,staff,results,ownLog:ending.ownLog??null,ownText:ending.own?.text??null,tree:ending.tree,cancel,isPlain:(0,import_chunk_TV6M3BVC.backendOf)(spec)?.
+answerFrom==="stdout"})));const isTold=(0,import_chunk_DYMNB7GS.readEvents)(paths,journal.seq-1,1).events[0]?.type==="ended";const record=()=>{const made=(0,import_chunk_GWARG3G5.
+terminalRecord)(spec,paths,state,{tree:ending.tree,staff,results});(0,import_chunk_PGEWSQPR.writeJson)(paths.resultRecord,made,{sync:false})};state.seq=isTold?journal.
+seq:journal.seq+1;record();if(!isTold){const{exit_code,error,reconciled}=state;journal.append("ended",{state:state.state,exit_code,error,reconciled})}if(state.seq!==
+journal.seq){state.seq=journal.seq;record()}finish(paths,state);if((0,import_chunk_GWARG3G5.isTidy)(spec,state))for(const file of[paths.output,paths.snapshot])(0,
+import_chunk_PGEWSQPR.removeFile)(file)}function madeSafely(state,staff,make){try{return make()}catch(error){if(state.state==="done"&&staff&&staff.answer!==null)
+return staff.answer;const reason=state.error?`${state.error.code}: ${state.error.message}`:state.state;return`# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+`}}function finish(paths,state){(0,import_chunk_R6BAS6U2.writeState)(paths,state);(0,import_chunk_PGEWSQPR.removeFile)(paths.marker);const passing=[paths.reserve,
+paths.leaseFifo,paths.aliveFifo,paths.limitFifo];const torn=(0,import_chunk_S7M4UBSY.listNames)(paths.folder).filter(isTorn);for(const file of[...passing,...torn.
+map(name=>`${paths.folder}/${name}`)])(0,import_chunk_PGEWSQPR.removeFile)(file)}function isTorn(fileName){const writer=/^\..*\.(\d+)\.\d+\.tmp$/.exec(fileName)?.[1];
+return writer!==void 0&&(Number(writer)===process.pid||(0,import_chunk_33P23ATF.identityOf)(Number(writer))===void 0)}function finishStored(job){const stored=(0,
+import_chunk_R6BAS6U2.readStoredState)(job.paths,job.spec.id);if(!stored)return false;withReserve(job.paths,()=>finish(job.paths,stored));return true}function withReserve(paths,write){
+try{write()}catch(error){if(!isFull(error)||!(0,import_chunk_PGEWSQPR.removeFile)(paths.reserve))throw error;write()}}function isFull(error){return["ENOSPC","ED\
+QUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
 "./chunk-IYTRN2OE.js": function (module, exports) {
@@ -2275,6 +2258,23 @@ void 0)given[name]=value}const names=Object.keys(given).filter(name=>!passing.ha
 function credentialNames(known=[]){return Object.keys(env).filter(name=>credentialName.test(name)||known.includes(name)).sort()}function uncarriableNames(){return Object.
 keys(env).filter(name=>!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort()}function absoluteOf(folder){return folder&&import_node_path.default.isAbsolute(folder)?folder:
 void 0}function definedOnly(source){const result={};for(const[name,value]of Object.entries(source))if(value!==void 0)result[name]=value;return result}
+
+},
+"./chunk-JLTJ4G56.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_VDE5ZBVF=load("./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_VDE5ZBVF.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_VDE5ZBVF.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_DEMY2OZQ.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_SBGDAVSA.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_VDE5ZBVF.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
 "./chunk-JSBRDJBE.js": function (module, exports) {
@@ -2315,6 +2315,39 @@ signalIdentity)(shim,"SIGCONT")))return;await untilDead(shim,import_chunk_EBOOCF
 return process.platform!=="linux"||(0,import_chunk_33P23ATF.readProcessVariable)(shim.pid,import_chunk_IYTRN2OE.markVariable)===mark}async function untilDead(shim,patienceMs,push){
 const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+patienceMs;for(let pause=2;(0,import_chunk_33P23ATF.livenessOf)(shim)==="alive";pause=Math.min(pause*2,100)){
 if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return false;push();await(0,import_chunk_CL3BCQKO.sleep)(pause)}return true}
+
+},
+"./chunk-KHED7THE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>endedOf,healthWord:()=>healthWord,ownerOf:()=>ownerOf,tableOf:()=>tableOf,timeOf:()=>timeOf});module.exports=
+stdin_exports;var import_chunk_QN3J6CA5=load("./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chun\
+k-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./ch\
+unk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./\
+chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");async function makePaint(isOn){if(!isOn)return(_state,text)=>text;const{default:kleur}=await Promise.
+resolve().then(()=>load("./kleur-QGKGKLIK.js"));kleur.enabled=true;return(state,text)=>{if(state==="done")return kleur.green(text);if(state==="failed"||state===
+"crashed"||state==="timed_out")return kleur.red(text);return state==="canceled"?kleur.yellow(text):kleur.cyan(text)}}function renderTable({head,rows},width){const all=[
+head,...rows];const widths=widthsOf({head,rows});return all.map(row=>{const line=row.map((cell,column)=>column===row.length-1?cell:pad(cell,widths[column]??0)).
+join("  ").trimEnd();return(0,import_chunk_BOPSRWHI.cutToWidth)(line,Math.max(2,width))}).join("\n")}var room=16;function fitTable(table,width,dispensable2){const isEmpty=name=>table.
+rows.every(row=>row[table.head.indexOf(name)]==="-");let fitted=table;for(const name of[...dispensable2.filter(isEmpty),...dispensable2.filter(one=>!isEmpty(one))]){
+if(neededBy(fitted,isEmpty(name)?Number.POSITIVE_INFINITY:room)<=width)continue;const at=fitted.head.indexOf(name);const without=row=>row.filter((_,column)=>column!==
+at);if(at>=0)fitted={head:without(fitted.head),rows:fitted.rows.map(without)}}return fitted}function neededBy(table,atMostLast){const widths=widthsOf(table);const last=Math.
+min(atMostLast,widths.at(-1)??0);return widths.slice(0,-1).reduce((sum,one)=>sum+one+2,last)}function widthsOf({head,rows}){return head.map((_,column)=>Math.max(
+...[head,...rows].map(row=>(0,import_chunk_BOPSRWHI.widthOf)(row[column]??""))))}function pad(cell,width){return cell+" ".repeat(Math.max(0,width-(0,import_chunk_BOPSRWHI.
+widthOf)(cell)))}var plainHead=["ID","STATE","TIME","PROGRESS","ETA","ENDED","OWNER","BACKEND","PROFILE","MODEL","WHAT"];var liveHead=["ID","STATE","HEALTH","TI\
+ME","PROGRESS","ETA","OWNER","WHAT"];var dispensable=["MODEL","PROFILE","OWNER","BACKEND","ENDED","HEALTH","ETA","PROGRESS"];var optional=["PROGRESS","ETA"];var narrow=100;
+async function tableOf(views,look){const color=await makePaint(look.isColored);const cells=views.map(view=>cellsOf(view,look.width<narrow?6:10));const wanted=look.
+isLive?liveHead:plainHead;const head=wanted.filter(name=>!optional.includes(name)||cells.some(row=>row[name]!=="-"));const rows=cells.map(row=>head.map(name=>row[name]??
+"-"));const lines=renderTable(fitTable({head,rows},look.width,dispensable),look.width).split("\n");return lines.map((line,index)=>paint(line,views[index-1],color)).
+join("\n")}function cellsOf(view,barWidth){const{health}=(0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const{backend,profile,
+model}=(0,import_chunk_XSVLTRB3.staffFacts)(view.spec);const{bar,eta,note}=(0,import_chunk_5HW7JGJN.progressCells)(view,barWidth);const isLive=!(0,import_chunk_OC3P7SNQ.
+isEnded)(view.state);return{ID:view.id,STATE:health==="attention"&&isLive?`${view.state.state}!`:view.state.state,HEALTH:isLive?health:"-",TIME:timeOf(view),PROGRESS:bar??
+(view.spec?.run?(0,import_chunk_LXK2ZILE.excerpt)(note??"-",20):"-"),ETA:eta??"-",ENDED:endedOf(view)??"-",OWNER:ownerOf(view),BACKEND:(0,import_chunk_LXK2ZILE.
+excerpt)(backend??"-",24),PROFILE:(0,import_chunk_LXK2ZILE.excerpt)(profile??"-",24),MODEL:(0,import_chunk_LXK2ZILE.excerpt)(model??"-",24),WHAT:(0,import_chunk_QN3J6CA5.
+whatOf)(view)}}function paint(line,view,color){return view?line.replace(` ${view.state.state}`,word=>color(view.state.state,word)):line}function healthWord(health){
+return health==="unknown"?"not judged yet":health}function timeOf({state}){if(state.duration_ms!==null)return(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms);
+const age=(0,import_chunk_R6BAS6U2.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)())??0;return(0,import_chunk_SBRRC2LY.formatDuration)(age<1e3?age:Math.
+floor(age/1e3)*1e3)}function endedOf({state}){const age=(0,import_chunk_OC3P7SNQ.isEnded)(state)?(0,import_chunk_R6BAS6U2.ageOf)(state.ended_at,(0,import_chunk_CL3BCQKO.
+nowMs)()):null;return age===null?null:`${(0,import_chunk_SBRRC2LY.formatAge)(age)} ago`}function ownerOf(view){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(view.spec?.owner??"-"),16)}
 
 },
 "./chunk-L7CMPXNA.js": function (module, exports) {
@@ -2477,23 +2510,6 @@ kind==="file"&&facts.uid===process.getuid?.()?[{name,at:facts.modifiedMs}]:[]});
 map(({name})=>name);return{names:kept,cut:names.length-kept.length}}function isTexts(value){return Array.isArray(value)&&value.every(one=>typeof one==="string")}
 
 },
-"./chunk-MH6AMSRZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_GIURLEWR=load("./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_GIURLEWR.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_GIURLEWR.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_OCKNGTMO.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_SBGDAVSA.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_GIURLEWR.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
-
-},
 "./chunk-NBJZFTDI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTool:()=>runTool});module.exports=stdin_exports;var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_node_child_process=require("node:child_process");var script='trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$\
@@ -2584,101 +2600,6 @@ return null;if(spec.kind==="ok")return null;return spec.kind==="damaged"?spec.re
 value:null}
 
 },
-"./chunk-OCKNGTMO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launch:()=>launch,launchedBefore:()=>launchedBefore});module.exports=stdin_exports;var import_chunk_LTTE43GU=load("\
-./chunk-LTTE43GU.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_V3DXEM5O=load(
-"./chunk-V3DXEM5O.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
-"./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");function isClaimed(root,key){return(0,import_chunk_S7M4UBSY.exists)(fileOf(root,key))}function fileOf(root,key){
-return import_node_path.default.join((0,import_chunk_SBGDAVSA.rootPaths)(root).once,(0,import_chunk_L7CMPXNA.hashOf)(key).slice(0,40))}function claimOnce(root,key,claim){
-const file=fileOf(root,key);if((0,import_chunk_PGEWSQPR.createFile)(file,`${JSON.stringify(claim)}
-`))return{isOurs:true,holder:claim};return{isOurs:false,holder:requireClaim(file)}}function readClaim(root,key){return isClaimed(root,key)?requireClaim(fileOf(root,
-key)):void 0}function requireClaim(file){const read=(0,import_chunk_PGEWSQPR.readJson)(file);const holder=read.kind==="ok"?read.value:void 0;if(typeof holder?.id!==
-"string"||typeof holder.asked!=="string"){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot read the once-key file ${file}: it is damaged`,"re\
-move that file if you are sure that the job never ran")}return holder}function needsWorker(spec){return spec.kind!=="timer"||Boolean(spec.notify)}function writeArmed(spec,folder){
-const{id,owner,created_at,timer}=spec;const event={seq:1,at:created_at,job:id,owner,type:"armed",due_at:timer?.due_at};(0,import_chunk_PGEWSQPR.writeFile)(`${folder}\
-/events.ndjson`,`${JSON.stringify(event)}
-`,{sync:false});const state={...(0,import_chunk_5AMCSYZA.earlyState)(id,spec),state:"running",seq:1,rev:1,started_at:created_at};(0,import_chunk_PGEWSQPR.writeJson)(
-`${folder}/state.json`,state)}function askedOf(request){const{kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs}=request;if(request.timer)
-return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)({kind,verb,timer:askedTimer(request.timer),lineage:request.lineage}));const run=request.
-run?askedRun(request.run):null;const base={kind,verb,cwd,deadlineMs,killGraceMs,maxOutputBytes,firstOutputMs,stallMs,run};const lineage=request.asksForLatest?{relation:request.
-lineage?.relation}:request.lineage;const worktree=request.worktree==="new"?{worktree:"new"}:{};const staff=request.staff?askedStaff(request.staff):null;if(staff&&
-request.asksForLatest)staff.resume="latest";return(0,import_chunk_L7CMPXNA.hashOf)((0,import_chunk_L7CMPXNA.canonical)({...base,lineage,staff,...worktree,...askedWaiting(
-request),...askedIdle(request)}))}function askedRun({success_files=[],result_baselines:_,...run}){const files=success_files.map(one=>one.path);const given=Object.
-entries({...run,success_files:files}).filter(([name,value])=>value!==null&&value!==void 0&&!(Array.isArray(value)&&value.length===0)&&value!==defaults[name]);return Object.
-fromEntries(given)}var defaults={checkpoint_ms:import_chunk_EBOOCFUF.limits.checkpoint.default,sample_ms:import_chunk_EBOOCFUF.limits.sample.default,probe_ms:import_chunk_EBOOCFUF.
-limits.probe.default};function askedTimer({due_at,delay_ms,message,slot}){return{message,slot,...delay_ms===null?{due_at}:{delay_ms}}}function askedWaiting({watch,
-onStall}){const{start:_start,...asked}=watch??{};return{...watch?{watch:asked}:{},...onStall?{on_stall:onStall}:{}}}function askedIdle({handback,quietMs,gate,loop,
-milestone}){return{...handback?{handback:handback.dir}:{},...quietMs?{quiet_ms:quietMs}:{},...gate?{gate}:{},...loop?{loop}:{},...milestone?{milestone}:{}}}function askedStaff(staff){
-const{mode,backend,program,model,profile,prompt,resume,custom,schema,base}=staff;const{brief:_brief,...definition}=custom??{};return{...{mode,backend,program,model,
-profile,prompt,resume},custom:custom?definition:null,...schema?{schema}:{},...base?{base:base.rev}:{}}}async function finishClaim(root,claim){if(!(0,import_chunk_V5ZZ3YHA.
-isId)(claim.id))throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`);const paths=(0,
-import_chunk_SBGDAVSA.jobPaths)(root,claim.id);const stage=(0,import_chunk_SBGDAVSA.stagePath)(root,claim.id);const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
-import_chunk_EBOOCFUF.startLimitMs;while(!(0,import_chunk_S7M4UBSY.exists)(paths.launch)&&(0,import_chunk_CL3BCQKO.monotonicMs)()<until){const isStaged=(0,import_chunk_S7M4UBSY.
-exists)(stage);if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!isStaged)return;if((0,import_chunk_33P23ATF.livenessOf)(claim.launcher)==="dead"){if(isStaged)
-(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder);return}await(0,import_chunk_CL3BCQKO.sleep)(5)}}var specBytes=15*1024*1024;async function launch(root,request){
-if(!(0,import_chunk_LTTE43GU.checkRoot)(root.folder,"launch"))(0,import_chunk_LTTE43GU.requirePlace)(root.folder);const stamp=makeStamp(request.verb);const planned=isTaken(
-root,request)?null:await planTree(request,stamp.id);const key=(0,import_chunk_L7CMPXNA.ensureKey)();(0,import_chunk_LTTE43GU.ensureRoot)(root.folder);const publish=()=>publishJob(
-root,request,{...stamp,planned},key);const job=request.admit?await(0,import_chunk_V3DXEM5O.withLock)((0,import_chunk_SBGDAVSA.rootPaths)(root.folder).lock,publish):
-await publish();if("holder"in job)return takeOver(root,job.holder,request);const{spec,paths}=job;const worktree=request.worktree==="new"?spec.worktree??null:null;
-try{if(worktree)(await Promise.resolve().then(()=>load("./worktree-GAWEVBZ2.js"))).addWorktree(worktree);if(needsWorker(spec))await(0,import_chunk_ZZ53MBOS.startWorker)(
-root.folder,spec,{paths},1)}catch(error){if(spec.once_key===null)undo(paths,(0,import_chunk_SBGDAVSA.stagePath)(root.folder,spec.id));if(worktree)(await Promise.
-resolve().then(()=>load("./worktree-GAWEVBZ2.js"))).undoWorktree(worktree);throw launchError(root,error)}return{id:spec.id,isNew:true}}async function publishJob(root,request,stamp,key){
-const admitted=isTaken(root,request)?void 0:await request.admit?.();const warnings=[...request.warnings??[],...admitted?.warnings??[]];const handback=admitted?.
-handback??request.handback??null;const spec=await makeSpec(root,{...request,warnings,handback},stamp,key);const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,
-spec.id);const stage=(0,import_chunk_SBGDAVSA.stagePath)(root.folder,spec.id);let isPromised=false;try{await Promise.all([stageJob(root,spec,stage),import_chunk_5AMCSYZA.
-defaultEngine.prepare()]);const claim=request.onceKey===null?null:claimOnce(root.folder,request.onceKey,claimOf(spec,request));if(claim&&!claim.isOurs){undo(paths,
-stage);return{holder:claim.holder}}isPromised=claim!==null;if(!(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder))throw new import_chunk_NVPF5LEY.FaultError(
-"state_unusable",`cannot move ${stage} into place`);if(spec.timer)placeDurably(root.folder,paths);admitted?.told?.(spec.id);return{spec,paths}}catch(error){if(isPromised)
-(0,import_chunk_S7M4UBSY.moveFolder)(stage,paths.folder);else undo(paths,stage);throw launchError(root,error)}}function placeDurably(root,paths){(0,import_chunk_PGEWSQPR.
-syncFolder)(paths.folder);(0,import_chunk_PGEWSQPR.syncFolder)((0,import_chunk_SBGDAVSA.rootPaths)(root).jobs)}function makeStamp(verb){const createdMs=(0,import_chunk_CL3BCQKO.
-nowMs)();const random=(0,import_chunk_L7CMPXNA.randomBytes)(22);return{createdMs,random,id:(0,import_chunk_V5ZZ3YHA.makeId)(verb,createdMs,random)}}async function planTree(request,id){
-return request.worktree==="new"?(await Promise.resolve().then(()=>load("./worktree-GAWEVBZ2.js"))).planWorktree(request.cwd,id):null}function isTaken(root,{onceKey}){
-return onceKey!==null&&isClaimed(root.folder,onceKey)}async function makeSpec(root,request,{createdMs,random,id,planned},key){const{deadlineMs,killGraceMs,maxOutputBytes,
-firstOutputMs,stallMs,onStall=null,maxLive=null,handback=null,quietMs=null,milestone=null,onceKey,admit:_admit,credentials:_credentials,asksForLatest:_latest,words:_words,
-worktree,...rest}=request;const{cwd=request.cwd,...note}=planned??{};const unsigned={schema:1,id,...rest,cwd,worktree:planned?note:worktree==="new"?null:worktree??
-null,created_at:(0,import_chunk_CL3BCQKO.isoOf)(createdMs),once_key:onceKey,engine:import_chunk_5AMCSYZA.defaultEngine.id,state_option:root.option,deadline_ms:deadlineMs,
-deadline_mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)()+deadlineMs,kill_grace_ms:killGraceMs,max_output_bytes:maxOutputBytes,first_output_ms:firstOutputMs,stall_ms:stallMs,
-...request.notify?{sealed_notices:true}:{},...onStall===null?{}:{on_stall:onStall},...maxLive===null?{}:{max_live:maxLive},...handback===null?{}:{handback},...quietMs===
-null?{}:{quiet_ms:quietMs},...milestone===null?{}:{milestone},mark:(0,import_chunk_CTSRVJRC.toHex)(random.subarray(6)),launcher:(0,import_chunk_33P23ATF.ownIdentity)(),
-environment:{digest:(0,import_chunk_L7CMPXNA.environmentDigest)(key),credentials:(0,import_chunk_IYTRN2OE.credentialNames)(request.credentials)}};return{...unsigned,
-mac:await(0,import_chunk_L7CMPXNA.macOf)(unsigned,key)}}async function stageJob(root,spec,stage){(0,import_chunk_PGEWSQPR.createFolder)(stage);const text=`${JSON.
-stringify(spec)}
-`;if(text.length>specBytes)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot store a request of ${text.length} bytes: at most ${specBytes} are allo\
-wed`);const isDurable=(0,import_chunk_PGEWSQPR.writeFileMeanwhile)(`${stage}/spec.json`,text);(0,import_chunk_PGEWSQPR.createFolder)(`${stage}/waiters`);if(spec.
-kind==="timer")writeArmed(spec,stage);(0,import_chunk_PGEWSQPR.writeFile)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,spec.id).marker,"",{sync:false});await isDurable}
-function claimOf(spec,request){const words=request.words===void 0?{}:{words:(0,import_chunk_L7CMPXNA.hashOf)(request.words)};return{id:spec.id,asked:askedOf(request),
-launcher:spec.launcher,...words}}async function launchedBefore(root,key,words){if(!(0,import_chunk_LTTE43GU.checkRoot)(root.folder))return void 0;const holder=readClaim(
-root.folder,key);if(holder?.words!==(0,import_chunk_L7CMPXNA.hashOf)(words))return void 0;await finishClaim(root.folder,holder);return{id:holder.id,isNew:false}}
-async function takeOver(root,holder,request){await finishClaim(root.folder,holder);if(holder.asked!==askedOf(request)){throw new import_chunk_NVPF5LEY.FaultError(
-"preflight",`cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,`look at it with: ${import_chunk_CZB4Q33L.
-nextCommands.observe(holder.id,root.option)}`)}return{id:holder.id,isNew:false}}function undo(paths,stage){try{for(const target of[stage,paths.folder,paths.marker])
-(0,import_chunk_S7M4UBSY.removeTree)(target)}catch{}}function launchError(root,error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(error instanceof import_chunk_NVPF5LEY.
-FaultError||code===void 0)return error;return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot write into the state folder ${root.folder} (${code})`,
-"use another place with --state-dir DIR or JOB_STATE_DIR")}
-
-},
-"./chunk-OGR6MPIL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.j\
-s");var import_chunk_MH6AMSRZ=load("./chunk-MH6AMSRZ.js");var import_chunk_GIURLEWR=load("./chunk-GIURLEWR.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_FZTPRCKC.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_MH6AMSRZ.onceWords)("run",input,(0,import_chunk_MH6AMSRZ.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_MH6AMSRZ.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_FZTPRCKC.makeRunPart)(input,cwd);return(0,import_chunk_GIURLEWR.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_GIURLEWR.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EBOOCFUF.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_FZTPRCKC.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_GIURLEWR.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
-
-},
 "./chunk-OLD5VJ7N.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{holdFifo:()=>holdFifo,makeFifo:()=>makeFifo,watchFifo:()=>watchFifo});module.exports=stdin_exports;var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_fs=require("node:fs");var flags=import_node_fs.constants.O_NONBLOCK|
@@ -2691,36 +2612,6 @@ const end=()=>{if(!done)onEnd();done=true};socket.on("error",end).on("end",end).
 let fd;try{fd=(0,import_node_fs.openSync)(file,mode|flags)}catch(error){if(["ENOENT","ENOTDIR","ELOOP","ENXIO","EACCES","EROFS","EPERM"].includes((0,import_chunk_NVPF5LEY.
 errnoOf)(error)??""))return void 0;throw error}if((0,import_node_fs.fstatSync)(fd).isFIFO())return fd;(0,import_node_fs.closeSync)(fd);return void 0}function isFifo(file){
 const fd=openFifo(file,import_node_fs.constants.O_RDONLY);if(fd===void 0)return false;(0,import_node_fs.closeSync)(fd);return true}
-
-},
-"./chunk-OVDZHHMN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
-neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_TDIQCWHM=load(
-"./chunk-TDIQCWHM.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
-"./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_GAHUBHR4.isWriter)(staff.profile))return[];const place=placeOf(cwd);
-const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_GAHUBHR4.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
-find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
-nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_CZB4Q33L.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
-"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
-try{const folder=(0,import_chunk_SBGDAVSA.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
-kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
-factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
-20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
-a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_R6BAS6U2.
-readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_447EROGN.
-listActive)(root))await unlessGone(()=>(0,import_chunk_TDIQCWHM.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
-import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_L7CMPXNA.readKey)();
-const found=[];for(const id of(0,import_chunk_447EROGN.listActive)(root)){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,
-id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_L7CMPXNA.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
-value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_OC3P7SNQ.conditionOf)((0,import_chunk_OC3P7SNQ.inspect)(root,id))}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_TDIQCWHM.
-isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
-import_chunk_G4YWOPCR.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
-folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
-a,b)||isBelow(b,a))}
 
 },
 "./chunk-PALP4FE3.js": function (module, exports) {
@@ -2792,67 +2683,6 @@ openSync)(file,import_node_fs.constants.O_WRONLY|import_node_fs.constants.O_NOFO
 from(text),0,null,offset)}finally{(0,import_node_fs.closeSync)(fd)}}function closeFile(fd){(0,import_node_fs.closeSync)(fd)}
 
 },
-"./chunk-POHBIKUS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");function whatOf(view){const{spec,
-state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
-view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
-spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);return spec?.staff?.prompt??state.error?.message??
-""}function standing(view){if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=(0,import_chunk_5HW7JGJN.
-progressCells)(view);if(note===null)return"";return view.spec.timer?`${note}: `:`[${note}] `}
-
-},
-"./chunk-PSW7DSUJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedDocument:()=>endedDocument,noticeNotes:()=>noticeNotes,runNotes:()=>runNotes,tellEnded:()=>tellEnded,warningNote:()=>warningNote});
-module.exports=stdin_exports;var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
-"./chunk-CLZY6WGD.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load(
-"./chunk-BTF4EMH6.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
-"./chunk-K346ZPGJ.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");function runNotes({spec,state,paths}){const run=spec?.run;if(!run)return[];const read=(0,
-import_chunk_PGEWSQPR.readJson)(paths.resultRecord);const told=read.kind==="ok"&&Array.isArray(read.value.result_paths)?read.value.result_paths:[];const results=told.
-filter(isResultNote);return[...results.map(note=>`${note.required?"success file":"result path"}: ${(0,import_chunk_K346ZPGJ.describeResult)(note)}`),...run.log?
-[`log: ${(0,import_chunk_LXK2ZILE.plainText)(run.log)}`]:[],...run.identity?[`task ${(0,import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0,import_chunk_B5JTDTFQ.
-taskWords)(state)}`]:[]]}function isResultNote(value){if(typeof value!=="object"||value===null)return false;const{path,kind,size,link_to,trouble}=value;const isText=one=>one===
-null||typeof one==="string";const isSize=size===null||typeof size==="number";return typeof path==="string"&&isSize&&[kind,link_to,trouble].every(isText)}function noticeNotes(view){
-const failed=(0,import_chunk_CLZY6WGD.failedNotice)(view);return failed===null?[]:[`notify: ${failed}`]}function workspaceNotes(view){const{spec,state,paths}=view;
-if(!spec?.staff||!(0,import_chunk_OC3P7SNQ.isEnded)(state))return[];const notes=isHeldBack(spec.staff)?["profile: restricted (nothing could be changed)"]:[];const read=(0,
-import_chunk_PGEWSQPR.readJson)(paths.resultRecord);const changes=read.kind==="ok"?read.value.changes:void 0;if(!(0,import_chunk_BTF4EMH6.isChanges)(changes))return notes;
-notes.push(`workspace: ${(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_GWARG3G5.summarizeChanges)(changes))}`);if(!spec.worktree||read.kind!=="ok")return notes;
-const{take_over:commands}=read.value.worktree??{};notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);if(Array.isArray(commands)){
-for(const command of commands.slice(0,10))if(typeof command==="string")notes.push(`take over: ${(0,import_chunk_LXK2ZILE.plainText)(command)}`)}return notes}function isHeldBack({
-mode,profile}){return!(0,import_chunk_GAHUBHR4.isWriter)(profile)&&(0,import_chunk_GAHUBHR4.isWriter)((0,import_chunk_GAHUBHR4.findMode)(mode)?.profile??"restri\
-cted")}function tellEnded(context,view){if(view.damage!==null)return tellDamaged(view);const deliverable=(0,import_chunk_PGEWSQPR.readRange)(view.paths.result,0,
-64*1024*1024)?.bytes;if(!deliverable&&!(0,import_chunk_S7M4UBSY.exists)(view.paths.folder))throw(0,import_chunk_OC3P7SNQ.goneError)(view.id,view.paths);const notes=[
-header(view),...runNotes(view),...omittedNotes(view.state),...workspaceNotes(view)];notes.push(...noticeNotes(view));const handback=(0,import_chunk_V5TSJIGH.handbackLine)(
-view);if(handback!==null)notes.push(`hand-back: ${handback}`);if(view.spec?.staff?.mode==="implement"&&(0,import_chunk_C3Q453WQ.claimsOf)(view).kind==="ok")notes.
-push(`check it: ${import_chunk_CZB4Q33L.nextCommands.verify(view.id,view.spec.state_option)}`);for(const warning of view.state.warnings)notes.push(warningNote(warning));
-const on=(0,import_chunk_2RD7TEI5.goingOn)(view,view.spec?.state_option??[]);if(on)notes.push(...on.words===null?[]:[`note: ${on.words}`],`go on: ${Object.values(
-on.next)[0]}`);if(!deliverable)notes.push(`warning: no result is stored; see ${view.paths.folder}`);const bytes=deliverable??Buffer.alloc(0);return{code:(0,import_chunk_6PFAPK5K.
-exitCodeOf)(view.state.state),out:context.isTerminal?forTerminal(bytes):bytes,notes}}function warningNote(warning){return`warning: ${(0,import_chunk_LXK2ZILE.plainText)(
-warning.message)}`}function endedDocument(view){const times={now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_R6BAS6U2.ageOf)(view.state.created_at,
-(0,import_chunk_CL3BCQKO.nowMs)())};if(view.damage!==null)return{...view.state,...times};const on=(0,import_chunk_2RD7TEI5.goingOn)(view,view.spec?.state_option??
-[]);const next=on?{going_on:on.words,next:on.next}:{};return{...recordOf(view),...whatIsThere(view.paths),...times,...next}}function forTerminal(bytes){const text=(0,
-import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));return text===""||text.endsWith("\n")?text:`${text}
-`}function tellDamaged(view){const text=`# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;return{code:(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),out:text,notes:[`see: ${import_chunk_CZB4Q33L.nextCommands.doctor(view.id,view.spec?.state_option??
-[])}`]}}function header(view){const{state,paths,spec}=view;const facts=[...state.exit_code===null?[]:[`exit code ${state.exit_code}`],...state.duration_ms===null?
-[]:[(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)]];const error=state.error&&`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.error.
-message).trimEnd().replace(/\.$/,"")}`;const outcome=error?`${state.state}, ${error}`:state.state;const first=[outcome,facts.join(", ")].filter(part=>part!=="").
-join(error?"; ":", ");const where=[`result: ${paths.result}`];if(spec?.timer)where.unshift(`due: ${(0,import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);if(spec?.
-kind==="run"&&(0,import_chunk_S7M4UBSY.exists)(paths.output))where.push(`whole output: ${paths.output}`);return[`${view.id}: ${first}`,...where].join("\n")}function omittedNotes(state){
-return Object.entries(state.output??{}).filter(([,note])=>note.omitted>0).map(([name,note])=>`${name}: ${note.exact?"":"about "}${note.omitted} of ${note.bytes}\
- bytes (${(0,import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`)}function recordOf({paths,spec,state}){const stored=(0,import_chunk_PGEWSQPR.
-readText)(paths.resultRecord);try{if(stored!==void 0)return{...JSON.parse(stored),state:state.state}}catch{}return spec?(0,import_chunk_GWARG3G5.terminalRecord)(
-spec,paths,state):state}function whatIsThere(paths){const there=file=>(0,import_chunk_S7M4UBSY.exists)(file)?file:null;return{result_path:there(paths.result),output_path:there(
-paths.output),error_path:there(paths.error)}}
-
-},
 "./chunk-PUQAGBXA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findEscaped:()=>findEscaped,findMembers:()=>findMembers,findProbes:()=>findProbes,findRows:()=>findRows,treeOf:()=>treeOf,
 withBelow:()=>withBelow});module.exports=stdin_exports;var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");
@@ -2901,72 +2731,39 @@ one=>one.split(" ")[2]==="cgroup2");return line?.split(" ")[1]}function isBelowM
 resolve(folder)===folder&&folder.startsWith(`${mount}/`)}function readOrEmpty(file){try{return(0,import_node_fs.readFileSync)(file,"utf8")}catch{return""}}
 
 },
-"./chunk-QGC4LKOS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_PSW7DSUJ=load("./chunk-PSW7DSUJ.js");var import_chunk_DKJQRUMT=load(
-"./chunk-DKJQRUMT.js");var import_chunk_B4P2K2K4=load("./chunk-B4P2K2K4.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_7AFOIXTY=load(
-"./chunk-7AFOIXTY.js");var import_chunk_AOO7SCWL=load("./chunk-AOO7SCWL.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_5HW7JGJN=load(
-"./chunk-5HW7JGJN.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
-const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_R6BAS6U2.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_5HW7JGJN.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_SBRRC2LY.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
-some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_CZB4Q33L.nextCommands.wait(first,root.option);const words=["\
-wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
-["--until","terminal"]:import_chunk_CZB4Q33L.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
-words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_SBRRC2LY.
-formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_CZB4Q33L.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_SBGDAVSA.
-jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_R6BAS6U2.readSpec)(paths);return spec.kind===
-"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_7AFOIXTY.pageOf)(view,root):`${JSON.stringify(
-withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_AOO7SCWL.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_UC6ORW33.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_OC3P7SNQ.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
-wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
-wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
-out:`${pictureText(context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_PSW7DSUJ.noticeNotes)(view)]}}function whyLines(event,view){
-if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
-message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
-name,bytes,changed},view){const dir=(0,import_chunk_HJHBIBBW.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4MBICC2C.isHandback)(
-name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4MBICC2C.answerName)(name);return[`${changed===true?"chang\
-ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
-value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
-function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const isOver=options.
-mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
-woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
-filter(view=>(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
-exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
-const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_OC3P7SNQ.
-isEnded)(view.state))(0,import_chunk_UC6ORW33.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_AOO7SCWL.observation)(view,{afterSeq:null,root,waited:{
-wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_OC3P7SNQ.isEnded)(
-view.state)?{wake:"terminal",...(0,import_chunk_PSW7DSUJ.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
-filter(view=>!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
-return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_OC3P7SNQ.
-isEnded)(view.state)?(0,import_chunk_PSW7DSUJ.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
-out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
+"./chunk-QIDJPPSN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
+module.exports=stdin_exports;var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
+ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
+const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-JXI4XTPT.js"))).startOwedNotice(
+view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_OC3P7SNQ.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
+root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_OC3P7SNQ.conditionOf)(view))}function mayOweNotice({spec,
+state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_OC3P7SNQ.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
+import_chunk_OC3P7SNQ.inspect)(root,id);const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
+return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-LQOAFKTZ.js"));await settleJob(view,now2=>isSettleable(
+(0,import_chunk_OC3P7SNQ.conditionOf)(now2)),isStrict);const now=(0,import_chunk_OC3P7SNQ.inspect)(root,id);return nobodyComes.includes((0,import_chunk_OC3P7SNQ.
+conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
+()=>load("./may-act-MFBIJGQ2.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
+spec:null,damage,state:(0,import_chunk_5AMCSYZA.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
+damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_OC3P7SNQ.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
+resolve().then(()=>load("./attach-3YHEE34Q.js"));await attachWorker(view,isDue);return(0,import_chunk_OC3P7SNQ.inspect)(root,id)}function dropMarker(view){if(!(0,
+import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
+marker)}catch{}}function isHung(view){if((0,import_chunk_OC3P7SNQ.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
+leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_EBOOCFUF.leaseStaleMs}
 
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_R6BAS6U2.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_PSW7DSUJ.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_B4P2K2K4.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_DKJQRUMT.withRegistration)(root.folder,ids,{...termsOf(options),tell:context.tell},wait));if(options.heartbeatMs===null)context.
-live?.("");return tellWaited(context,root,waited,options)}function termsOf({mode,until=[],timeoutMs,owner}){return{kind:"wait",mode,until,timeoutMs,owner}}function asOfNow(view){
-try{return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?view:(0,import_chunk_OC3P7SNQ.inspect)(view.root,view.id)}catch{return view}}
+},
+"./chunk-QN3J6CA5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{whatOf:()=>whatOf});module.exports=stdin_exports;var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");function whatOf(view){const{spec,
+state}=view;const cause=state.error?`[${state.error.code}] `:"";return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(`${cause}${standing(
+view)}${spec?.label??subjectOf(view)}`).replace(/\s+/g," ").trim(),200)}function subjectOf({spec,state}){if(spec?.run)return(0,import_chunk_GEPPUING.quoteWords)(
+spec.run.argv);if(spec?.watch)return String(spec.watch.words);if(spec?.timer)return String(spec.timer.message);if(spec?.gate)return state.gate?`${state.gate.verdict}${state.
+gate.reason?` ${state.gate.reason}`:""}: ${state.gate.detail}`:`the boundary of ${spec.gate.folder}`;if(spec?.loop)return loopWords(state)??`the loop of ${spec.
+loop.folder}`;return spec?.staff?.prompt??state.error?.message??""}function loopWords({loop}){if(!loop)return void 0;const round=loop.round>0?`, round ${loop.round}`:
+"";return`iteration ${loop.iteration}, ${loop.milestone??"no milestone"}: ${loop.step}${round}${loop.job===null?"":` (${loop.job})`}`}function standing(view){if((0,
+import_chunk_OC3P7SNQ.isEnded)(view.state)||!(view.spec?.timer||view.spec?.watch))return"";const{note}=(0,import_chunk_5HW7JGJN.progressCells)(view);if(note===null)
+return"";return view.spec.timer?`${note}: `:`[${note}] `}
 
 },
 "./chunk-R34HTX3O.js": function (module, exports) {
@@ -3037,6 +2834,59 @@ split("/").at(-1);const reason=fault(read.value);return reason===void 0?{kind:"o
 return typeof value==="object"&&value!==null&&!Array.isArray(value)}function isAbsent(value){return value===void 0||value===null}function isNotice(value){return isObject(
 value)&&typeof value.code==="string"&&typeof value.message==="string"}function isWords(value){return Array.isArray(value)&&value.length>0&&value.every(word=>typeof word===
 "string")}
+
+},
+"./chunk-RLGVUUOG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_A4FHKQRY=load(
+"./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load(
+"./chunk-HJHBIBBW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
+"./chunk-DYMNB7GS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??
+[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};
+return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_EBOOCFUF.observeBytes&&
+kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_EBOOCFUF.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_EBOOCFUF.
+textTailBytes;progress&&size()>import_chunk_EBOOCFUF.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.
+tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_EBOOCFUF.observeBytes)document.progress={tools_truncated:true,text_truncated:true};
+for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_EBOOCFUF.observeBytes)delete document[name];return make()}
+function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}
+function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_S7M4UBSY.
+factsOf)(paths.output),(0,import_chunk_S7M4UBSY.factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.
+modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>
+0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_PGEWSQPR.readJson)(paths.
+snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_PGEWSQPR.readRange)(
+paths.output,-import_chunk_EBOOCFUF.tailBytes,import_chunk_EBOOCFUF.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.
+plainText)(bytes.toString("utf8")),import_chunk_EBOOCFUF.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_EBOOCFUF.
+tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){const{state,spec}=view;const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(
+view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===
+void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,
+...(0,import_chunk_HJHBIBBW.healthOf)(view,condition),checkpoint:(0,import_chunk_HJHBIBBW.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_HJHBIBBW.
+watchSeen)(view),timer:(0,import_chunk_HJHBIBBW.timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(view),supervision:condition,rev:state.
+rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,
+import_chunk_R6BAS6U2.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,
+...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,
+import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,collected:(0,import_chunk_UC6ORW33.collectedBy)(
+view),last_collected_seq:(0,import_chunk_UC6ORW33.lastCollectedSeq)(view)};const page=readPage(view,options);const known=options.afterSeq===null?null:page.events.
+at(-1)?.seq??page.after;const next=nextFor(view,condition,options.root,known);if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_OC3P7SNQ.
+isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,
+...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_EBOOCFUF.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(
+document,null);const bounded=boundDocument(document,page);const told=Number(bounded.next_seq);if(known!==null&&told<known&&bounded.next&&!waited)bounded.next=nextFor(
+view,condition,options.root,told);return bounded}function readPage({paths,state},{afterSeq}){const after=afterSeq??Math.max(0,state.seq-recentEvents);const{events,
+more}=(0,import_chunk_DYMNB7GS.readEvents)(paths,after,eventsAtMost);return{events:events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400)),isMore:more,
+after}}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.
+plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,
+import_chunk_HJHBIBBW.queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};
+const{reason:_,...seen}=(0,import_chunk_HJHBIBBW.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_OC3P7SNQ.isEnded)(state)||!("word"in seen)?
+null:seen}}function handbackFacts(view){const handback=(0,import_chunk_HJHBIBBW.handbackSeen)(view);return handback===null?{}:{handback}}function goingOnFacts(view){
+const on=(0,import_chunk_A4FHKQRY.goingOn)(view,[]);return on===null?{}:{going_on:on.words}}function filesOf({paths,state}){const files={result:paths.result,output:paths.
+output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_OC3P7SNQ.isEnded)(state))return files;return Object.fromEntries(Object.
+entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root,after){if(condition==="damaged")
+return{doctor:import_chunk_E4YAHXBS.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))return{wait:import_chunk_E4YAHXBS.
+nextCommands.waitOn(view.id,view.spec,root.option,after),cancel:import_chunk_E4YAHXBS.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_E4YAHXBS.
+nextCommands.result(view.id,root.option)};if(view.state.state==="done")return{...next,...(0,import_chunk_A4FHKQRY.goingOn)(view,root.option)?.next};if((0,import_chunk_YL5I5TV6.
+isContinuable)(view.paths,view.state))next.continue=import_chunk_E4YAHXBS.nextCommands.continue(view.id,root.option);next.restart=import_chunk_E4YAHXBS.nextCommands.
+restart(view.id,root.option);return next}
 
 },
 "./chunk-RWPWOFIF.js": function (module, exports) {
@@ -3117,32 +2967,78 @@ function formatAge(value){const seconds=Math.max(0,Math.floor(value/1e3));if(sec
 2*86400?`${Math.floor(seconds/3600)}h`:`${Math.floor(seconds/86400)}d`}function trim(value){return String(Math.floor(value*10)/10)}
 
 },
+"./chunk-SMUZBT6H.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_FXKHA2AX=load("./chunk-FXKHA2AX.js");var import_chunk_DKJQRUMT=load(
+"./chunk-DKJQRUMT.js");var import_chunk_266EI5R6=load("./chunk-266EI5R6.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_FQABTWUB=load(
+"./chunk-FQABTWUB.js");var import_chunk_RLGVUUOG=load("./chunk-RLGVUUOG.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_5HW7JGJN=load(
+"./chunk-5HW7JGJN.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load(
+"./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
+const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_R6BAS6U2.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_5HW7JGJN.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_SBRRC2LY.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
+some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_E4YAHXBS.nextCommands.wait(first,root.option);const words=["\
+wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
+["--until","terminal"]:import_chunk_E4YAHXBS.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
+words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_SBRRC2LY.
+formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_E4YAHXBS.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_SBGDAVSA.
+jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_R6BAS6U2.readSpec)(paths);return spec.kind===
+"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_FQABTWUB.pageOf)(view,root):`${JSON.stringify(
+withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_RLGVUUOG.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_UC6ORW33.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
+exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_OC3P7SNQ.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
+wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
+wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
+out:`${pictureText(context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_FXKHA2AX.noticeNotes)(view)]}}function whyLines(event,view){
+if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
+message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
+name,bytes,changed},view){const dir=(0,import_chunk_HJHBIBBW.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4MBICC2C.isHandback)(
+name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4MBICC2C.answerName)(name);return[`${changed===true?"chang\
+ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
+value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
+function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const isOver=options.
+mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
+woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
+filter(view=>(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
+exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
+const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_OC3P7SNQ.
+isEnded)(view.state))(0,import_chunk_UC6ORW33.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_RLGVUUOG.observation)(view,{afterSeq:null,root,waited:{
+wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_OC3P7SNQ.isEnded)(
+view.state)?{wake:"terminal",...(0,import_chunk_FXKHA2AX.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
+filter(view=>!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
+return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_OC3P7SNQ.
+isEnded)(view.state)?(0,import_chunk_FXKHA2AX.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
+out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
+
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_R6BAS6U2.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_FXKHA2AX.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_266EI5R6.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_DKJQRUMT.withRegistration)(root.folder,ids,{...termsOf(options),tell:context.tell},wait));if(options.heartbeatMs===null)context.
+live?.("");return tellWaited(context,root,waited,options)}function termsOf({mode,until=[],timeoutMs,owner}){return{kind:"wait",mode,until,timeoutMs,owner}}function asOfNow(view){
+try{return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?view:(0,import_chunk_OC3P7SNQ.inspect)(view.root,view.id)}catch{return view}}
+
+},
 "./chunk-T4JNAPAO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{queueWords:()=>queueWords});module.exports=stdin_exports;function queueWords({place,live,max_live,behind}){const limit=`\
 at most ${max_live} at a time`;if(place===null)return`place not known yet, ${limit}`;const after=behind.length===0?"":`, behind ${behind.join(", ")}`;return`pla\
 ce ${place}${after}; ${live??0} at work, ${limit}`}
-
-},
-"./chunk-TDIQCWHM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>isSettleable,isUnasked:()=>isUnasked,refresh:()=>refresh,refreshAttached:()=>refreshAttached,refreshUnasked:()=>refreshUnasked});
-module.exports=stdin_exports;var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var settled=["over","lost","h\
-ost_restarted","never_started"];function isSettleable(condition){return settled.includes(condition)}var attachable=["orphaned","unclaimed"];async function refresh(root,id,isStrict=false){
-const view=await refreshRecord(root,id,isStrict);if(mayOweNotice(view))await(await Promise.resolve().then(()=>load("./owed-notice-JXI4XTPT.js"))).startOwedNotice(
-view);return view}async function refreshUnasked(root,id){const view=(0,import_chunk_OC3P7SNQ.inspect)(root,id);return isUnasked(view)?unlessForged(view):refresh(
-root,id)}function isUnasked(view){return Boolean(view.spec?.run?.status_cmd)&&isSettleable((0,import_chunk_OC3P7SNQ.conditionOf)(view))}function mayOweNotice({spec,
-state,damage}){return Boolean(spec?.notify)&&damage===null&&(0,import_chunk_OC3P7SNQ.isEnded)(state)}async function refreshRecord(root,id,isStrict){const view=(0,
-import_chunk_OC3P7SNQ.inspect)(root,id);const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);if(condition==="ended")dropMarker(view);if(!isSettleable(condition))
-return condition==="unclaimed"?unlessForged(view):view;const{settleJob}=await Promise.resolve().then(()=>load("./settle-PM4JOYAU.js"));await settleJob(view,now2=>isSettleable(
-(0,import_chunk_OC3P7SNQ.conditionOf)(now2)),isStrict);const now=(0,import_chunk_OC3P7SNQ.inspect)(root,id);return nobodyComes.includes((0,import_chunk_OC3P7SNQ.
-conditionOf)(now))?unlessForged(now):now}var nobodyComes=[...settled,"unclaimed"];async function unlessForged(view){const{isForged}=await Promise.resolve().then(
-()=>load("./may-act-MFBIJGQ2.js"));if(!await isForged(view))return view;const damage="spec.json was changed, or comes from another user or machine";return{...view,
-spec:null,damage,state:(0,import_chunk_5AMCSYZA.damagedState)(view.id,damage)}}async function refreshAttached(root,id){const view=await refresh(root,id,true);if(view.
-damage!==null)return view;const isDue=now=>attachable.includes((0,import_chunk_OC3P7SNQ.conditionOf)(now))||isHung(now);if(!isDue(view))return view;const{attachWorker}=await Promise.
-resolve().then(()=>load("./attach-3YHEE34Q.js"));await attachWorker(view,isDue);return(0,import_chunk_OC3P7SNQ.inspect)(root,id)}function dropMarker(view){if(!(0,
-import_chunk_S7M4UBSY.exists)(view.paths.marker))return;try{(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);(0,import_chunk_PGEWSQPR.removeFile)(view.paths.
-marker)}catch{}}function isHung(view){if((0,import_chunk_OC3P7SNQ.conditionOf)(view)!=="supervised"||view.isClaimed||view.worker!==null)return false;return view.
-leaseAgeMs!==null&&view.leaseAgeMs>2*import_chunk_EBOOCFUF.leaseStaleMs}
 
 },
 "./chunk-TFEMYLSK.js": function (module, exports) {
@@ -3292,6 +3188,53 @@ return idTimeMs(a)-idTimeMs(b)||(a<b?-1:a>b?1:0)}function sortIds(ids){const key
 from)).padStart(timeDigits,"0")} ${id}`});return keys.sort().map(key=>key.slice(timeDigits+1))}var timeDigits=9;
 
 },
+"./chunk-VDE5ZBVF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-PFALXEIL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
+ take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
+text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null,milestone:input.text("milestone")??earlier?.milestone??null}}
+function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot t\
+ake an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EBOOCFUF.onStallBytes)
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_EBOOCFUF.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){
+if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-tim\
+eout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other}\
+ together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);const root=context.root(input);if(input.has("mile\
+stone"))await(await Promise.resolve().then(()=>load("./milestone-L5RPTYNJ.js"))).requireMilestone(context,input,root);const notify=await notifyOf(context,input,
+request.notify);return tellLaunched(context,input,root,await(0,import_chunk_DEMY2OZQ.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){
+if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-X5KOYK4E.js"));const told=launched.isNew?warningNotes(
+root,launched.id):[];const collect=`collect: ${import_chunk_E4YAHXBS.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(
+launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.
+id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),owner:input.text("owner")??null,told})}return tellLaunch(root,launched,input)}function jobLine({
+id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}
+function specOf(root,id){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}
+function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
+if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GTNO2POA.js")),Promise.
+resolve().then(()=>load("./timer-facts-HUMBIDTY.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
+...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;
+try{return await(await Promise.resolve().then(()=>load("./queue-note-33COW2ZN.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){
+const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id);const commands={wait:import_chunk_E4YAHXBS.nextCommands.waitOn(id,specOf(root,id),root.option),
+observe:import_chunk_E4YAHXBS.nextCommands.observe(id,root.option),cancel:import_chunk_E4YAHXBS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
+id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
+facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
+next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
+`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
+
+`,notes}}
+
+},
 "./chunk-WDFY7HZW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{SchemaFault:()=>SchemaFault,claimsExample:()=>claimsExample,claimsForm:()=>claimsForm,readClaims:()=>readClaims});module.
 exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var claimsSchema="pi-completion/v1";var statuses=["done","blocked","partial"];var testResults=[
@@ -3340,6 +3283,37 @@ import_chunk_L7CMPXNA.isGenuine)(spec,key)}function knownKey(){try{return(0,impo
 "use strict";var stdin_exports={};__export(stdin_exports,{staffFacts:()=>staffFacts});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function staffFacts(spec){
 const{staff}=spec??{};if(!staff)return{backend:null,profile:null,model:null};const short=text=>(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 String(text)),120);return{backend:short(staff.custom?.name??staff.backend),profile:short(staff.profile),model:staff.model?short(staff.model):null}}
+
+},
+"./chunk-XZX2QD7V.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeAsked:()=>concludeAsked});module.exports=stdin_exports;var import_chunk_IQWIIIKS=load("./chunk-IQWIIIKS.js");
+var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_DKHKDNN3=load("./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load("./chunk-PUQAGBXA.js");
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");
+var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");
+var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function askTask(spec,tree,end){const{status_cmd:line,identity=null}=spec.run??{};if(!line)return void 0;
+const left=end.isStarted&&!ownEnds.includes(end.reason)?[leftWarning(end.reason,tree)]:[];const answer=await ask(spec,line);(0,import_chunk_DKHKDNN3.endProbes)(
+tree);const read=readAnswer(answer,identity??"");if(!("why"in read))return{...read,warnings:left};const message=`how the task stands is not known: the status co\
+mmand ${read.why}`;const warnings=[...left,{code:"task_unknown",message}];return{task_status:"unknown",task_exit_code:"unknown",warnings}}var ownEnds=["exited",
+"spawn_failed","never_started"];async function ask(spec,line){const{cwd}=spec;const environment=(0,import_chunk_IYTRN2OE.probeEnvironment)(spec);try{const shell={
+program:"/bin/sh",args:["-c",line],cwd,environment};return await(0,import_chunk_NBJZFTDI.runTool)({...shell,timeoutMs:import_chunk_EBOOCFUF.taskStatusMs,limit:import_chunk_EBOOCFUF.
+probeBytes})}catch(error){return{how:"failed",code:null,reason:(0,import_chunk_NVPF5LEY.messageOf)(error),stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}}function readAnswer(answer,identity){
+const trouble=troubleOf(answer);if(trouble!==void 0)return{why:trouble};let told;try{told=JSON.parse(answer.stdout.toString("utf8"))}catch{return{why:"printed n\
+o JSON object"}}if(typeof told!=="object"||told===null||Array.isArray(told))return{why:"printed no JSON object"};const{identity:named,status,exit_code:code}=told;
+if(typeof named!=="string"&&!Number.isSafeInteger(named))return{why:"names no task"};if(String(named)!==identity)return{why:`names another task (${oneLine(String(
+named))})`};if(typeof status!=="string"||oneLine(status)==="")return{why:"tells no status"};return{task_status:oneLine(status),task_exit_code:Number.isSafeInteger(
+code)?code:"unknown"}}function troubleOf({how,code,reason,stderr}){switch(how){case"timeout":return`gave no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
+import_chunk_EBOOCFUF.taskStatusMs)}`;case"flooded":return`printed more than ${(0,import_chunk_TFEMYLSK.formatSize)(import_chunk_EBOOCFUF.probeBytes)}`;case"fai\
+led":return`could not be started (${oneLine(reason??"not known why")})`;case"aborted":return"was broken off";case"exited":if(code===0)return void 0;return`${code===
+null?"was killed":`exited with code ${code}`}${saidOf(stderr)}`}}function saidOf(stderr){const said=oneLine(stderr.toString("utf8"));return said===""?"":` (${said}\
+)`}function oneLine(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),Math.min(import_chunk_EBOOCFUF.
+evidenceChars,import_chunk_EBOOCFUF.excerptBytes))}function leftWarning(reason,tree){const left=(0,import_chunk_PUQAGBXA.findEscaped)(tree);const named=left.slice(
+0,10).map(({pid,name})=>`${pid} (${oneLine(name)})`);const more=left.length>named.length?` and ${left.length-named.length} more`:"";const where=left.length>0?`l\
+eft alone: ${named.join(", ")}${more}`:"none of its processes was found here";const message=`only the watching over the task has ended (${reason}); the task its\
+elf may live on; ${where}`;return{code:"task_left",message}}async function concludeAsked(job,ending,tree){const{paths,spec}=job;const{run}=spec;if(spec.handback)
+return(0,import_chunk_IQWIIIKS.conclude)(job,await(await Promise.resolve().then(()=>load("./handback-end-25J7PXML.js"))).withHandback(job,ending));if(!run)return(0,
+import_chunk_IQWIIIKS.conclude)(job,ending);const nobody={worker:null,shim:null,child:null};const[results,ownLog,task]=await Promise.all([(0,import_chunk_K346ZPGJ.
+noteResults)(run),run.log?(0,import_chunk_IQWIIIKS.readOwnLog)(spec,run.log):null,askTask(spec,tree??(0,import_chunk_PUQAGBXA.treeOf)(spec,paths,nobody),{reason:ending.
+reason,isStarted:tree!==null})]);return(0,import_chunk_IQWIIIKS.conclude)(job,{...ending,results,ownLog,task})}
 
 },
 "./chunk-YL5I5TV6.js": function (module, exports) {
@@ -3468,6 +3442,36 @@ ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclu
 import_chunk_S7M4UBSY.realPath)(folder)}catch{return void 0}}
 
 },
+"./chunk-ZYP2VQRP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{findNeighbours:()=>findNeighbours,isOver:()=>isOver,liveStaff:()=>liveStaff,modeOf:()=>modeOf,neighbourWarning:()=>neighbourWarning,
+neighbourWarnings:()=>neighbourWarnings,settleLost:()=>settleLost,tellNeighbours:()=>tellNeighbours});module.exports=stdin_exports;var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_QIDJPPSN=load(
+"./chunk-QIDJPPSN.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");async function findNeighbours(root,staff,cwd,may){if(!(0,import_chunk_GAHUBHR4.isWriter)(staff.profile))return[];const place=placeOf(cwd);
+const others=(await liveStaff(root.folder)).filter(spec=>(0,import_chunk_GAHUBHR4.isWriter)(spec.staff.profile)&&overlaps(placeOf(spec.cwd),place));const rival=others.
+find(spec=>spec.staff.mode==="implement");if(rival&&staff.mode==="implement"&&!may.share){throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot start a seco\
+nd implement job in ${place.folder}: job ${rival.id} is writing there`,`wait for it (${import_chunk_E4YAHXBS.nextCommands.wait(rival.id,root.option)}), ${may.isolate?
+"or give this one its own tree with --worktree, ":""}or accept both with --share`)}return others.map(spec=>spec.id)}function tellNeighbours(root,ids,own){for(const id of ids){
+try{const folder=(0,import_chunk_SBGDAVSA.jobPaths)(root,id).neighbours;(0,import_chunk_PGEWSQPR.createFolder)(folder);if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.
+kind!=="folder")continue;(0,import_chunk_PGEWSQPR.createFile)(`${folder}/${own}`,"",{sync:false})}catch{}}}function neighbourWarnings(root,paths){if((0,import_chunk_S7M4UBSY.
+factsOf)(paths.neighbours)?.kind!=="folder")return[];const ids=(0,import_chunk_S7M4UBSY.listNames)(paths.neighbours).filter(import_chunk_V5ZZ3YHA.isId).slice(0,
+20);return ids.map(id=>neighbourWarning(id,modeOf(root,id)))}function neighbourWarning(id,mode){const what=mode===void 0?"a job":`${/^[aeiou]/.test(mode)?"an":"\
+a"} ${mode} job`;return{code:"two_writers",message:`${what}, ${id}, may write in the same worktree at the same time`}}function modeOf(root,id){const spec=(0,import_chunk_R6BAS6U2.
+readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));return spec.kind==="ok"?spec.value.staff?.mode:void 0}async function settleLost(root){for(const id of(0,import_chunk_447EROGN.
+listActive)(root))await unlessGone(()=>(0,import_chunk_QIDJPPSN.refreshUnasked)(root,id))}async function unlessGone(look){try{return await look()}catch(error){if(error instanceof
+import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}async function liveStaff(root){const key=(0,import_chunk_L7CMPXNA.readKey)();
+const found=[];for(const id of(0,import_chunk_447EROGN.listActive)(root)){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,
+id));if(spec.kind!=="ok"||!spec.value.staff||!await(0,import_chunk_L7CMPXNA.isGenuine)(spec.value,key)||isOver(root,id))continue;found.push({...spec.value,staff:spec.
+value.staff})}return found}function isOver(root,id){let condition;try{condition=(0,import_chunk_OC3P7SNQ.conditionOf)((0,import_chunk_OC3P7SNQ.inspect)(root,id))}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return true;throw error}return condition==="ended"||condition==="damaged"||(0,import_chunk_QIDJPPSN.
+isSettleable)(condition)}function placeOf(cwd){const real=(0,import_chunk_S7M4UBSY.isFolder)(cwd)?(0,import_chunk_S7M4UBSY.realPath)(cwd):cwd;const worktree=(0,
+import_chunk_G4YWOPCR.findWorktree)(real);return worktree===void 0?{folder:real,isWorktree:false}:{folder:worktree,isWorktree:true}}function overlaps(a,b){if(a.
+folder===b.folder)return true;const isBelow=(inner,outer)=>inner.folder.startsWith(`${outer.folder.replace(/\/$/,"")}/`);return!a.isWorktree&&!b.isWorktree&&(isBelow(
+a,b)||isBelow(b,a))}
+
+},
 "./chunk-ZZ53MBOS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{startWorker:()=>startWorker});module.exports=stdin_exports;var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_5AMCSYZA.
@@ -3476,14 +3480,14 @@ const note=()=>(0,import_chunk_PGEWSQPR.writeJson)(job.paths.launch,{worker,gene
 error)!=="ENOENT")throw error;note()}}
 
 },
-"./collecting-APKZAIDD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_QGC4LKOS.waitAndTell});module.exports=stdin_exports;var import_chunk_QGC4LKOS=load("./\
-chunk-QGC4LKOS.js");var import_chunk_PSW7DSUJ=load("./chunk-PSW7DSUJ.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_DKJQRUMT=load("\
-./chunk-DKJQRUMT.js");var import_chunk_MBR3QAP2=load("./chunk-MBR3QAP2.js");var import_chunk_B4P2K2K4=load("./chunk-B4P2K2K4.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_7AFOIXTY=load("./chunk-7AFOIXTY.js");var import_chunk_V5TSJIGH=load(
-"./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_AOO7SCWL=load(
-"./chunk-AOO7SCWL.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_EGSLOXGD=load(
-"./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load(
+"./collecting-X5KOYK4E.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_SMUZBT6H.waitAndTell});module.exports=stdin_exports;var import_chunk_SMUZBT6H=load("./\
+chunk-SMUZBT6H.js");var import_chunk_FXKHA2AX=load("./chunk-FXKHA2AX.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_DKJQRUMT=load("\
+./chunk-DKJQRUMT.js");var import_chunk_MBR3QAP2=load("./chunk-MBR3QAP2.js");var import_chunk_266EI5R6=load("./chunk-266EI5R6.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_FQABTWUB=load("./chunk-FQABTWUB.js");var import_chunk_V5TSJIGH=load(
+"./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_RLGVUUOG=load(
+"./chunk-RLGVUUOG.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_KHED7THE=load(
+"./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load("./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load(
 "./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_GWARG3G5=load(
 "./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load("./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load(
@@ -3492,9 +3496,9 @@ chunk-QGC4LKOS.js");var import_chunk_PSW7DSUJ=load("./chunk-PSW7DSUJ.js");var im
 "./chunk-YL5I5TV6.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
+"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -3504,8 +3508,8 @@ chunk-QGC4LKOS.js");var import_chunk_PSW7DSUJ=load("./chunk-PSW7DSUJ.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-2EPXQTEW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_E7QKPNLW=load("./chunk-E7QKPNLW.js");var import_chunk_LTTE43GU=load(
+"./dispatch-FGCPQYIZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_5PC5AHSN=load("./chunk-5PC5AHSN.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
@@ -3543,8 +3547,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_E7QKPNLW.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_E7QKPNLW.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_5PC5AHSN.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_5PC5AHSN.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_LTTE43GU.locateRoot)({option:parsed.
@@ -3678,21 +3682,21 @@ entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}re
 factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0,results,log}}
 
 },
-"./main-DYOYR5XT.js": function (module, exports) {
+"./main-JQPJ2I7E.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_4PYK52YG=load("./chunk-4PYK52YG.js");var import_chunk_F72JFZZB=load("./chunk-F72JFZZB.js");var import_chunk_DEIEEHFP=load(
-"./chunk-DEIEEHFP.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load(
-"./chunk-OVDZHHMN.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load("./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_XZX2QD7V=load("./chunk-XZX2QD7V.js");var import_chunk_IQWIIIKS=load("./chunk-IQWIIIKS.js");var import_chunk_DJJADEX7=load(
+"./chunk-DJJADEX7.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load(
+"./chunk-ZYP2VQRP.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load("./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load(
 "./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
 "./chunk-WDFY7HZW.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load(
 "./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_DKHKDNN3=load("./chunk-DKHKDNN3.js");var import_chunk_PUQAGBXA=load(
 "./chunk-PUQAGBXA.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load(
 "./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
+"./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -3704,29 +3708,29 @@ ID");let claim;let notifier;let isDone=false;try{claim=await(0,import_chunk_PALP
 race([look(claim,log),unexpected()]);isDone=true}catch(error){log(`${error instanceof Error?error.stack??error.message:String(error)}
 `);if(claim)await giveUp(claim,(0,import_chunk_NVPF5LEY.messageOf)(error))}finally{if(claim)(0,import_chunk_PZGY5XKU.removeCgroup)(claim.cgroup,id);claim?.release()}
 if(notifier)await notifier.finish();if(!claim)await tellOwed(root,id);return isDone}async function notifierOf(claim){if(!claim.spec.notify)return void 0;const notifier=(await Promise.
-resolve().then(()=>load("./notify-MW3W5UUT.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
-import_chunk_OC3P7SNQ.inspect)(root,id);if(spec?.notify&&(0,import_chunk_OC3P7SNQ.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-MW3W5UUT\
+resolve().then(()=>load("./notify-2FW2FZPN.js"))).makeNotifier(claim);claim.onWake=notifier.wake;return notifier}async function tellOwed(root,id){const{spec,state}=(0,
+import_chunk_OC3P7SNQ.inspect)(root,id);if(spec?.notify&&(0,import_chunk_OC3P7SNQ.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-2FW2FZPN\
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_5AMCSYZA.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
-n-T6RFWGRG.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-XPOX5M6H.js"))).runWatch(
-claim,log);case"gate":return(await Promise.resolve().then(()=>load("./run-gate-CA5JBOYW.js"))).runGate(claim);case"timer":return(await Promise.resolve().then(()=>load(
-"./run-timer-2MNDNZGP.js"))).runTimer(claim);case"loop":return(await Promise.resolve().then(()=>load("./run-loop-2RCMFKIC.js"))).runLoop(claim,log);default:return(await Promise.
-resolve().then(()=>load("./supervise-RBW5N7VD.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtExceptio\
+n-VW6BGLAR.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-BYVIUTUQ.js"))).runWatch(
+claim,log);case"gate":return(await Promise.resolve().then(()=>load("./run-gate-5HSR6RGK.js"))).runGate(claim);case"timer":return(await Promise.resolve().then(()=>load(
+"./run-timer-CQQ6SYZ5.js"))).runTimer(claim);case"loop":return(await Promise.resolve().then(()=>load("./run-loop-NOFIWRH6.js"))).runLoop(claim,log);default:return(await Promise.
+resolve().then(()=>load("./supervise-L7VADXUQ.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtExceptio\
 n",reject);process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_DYMNB7GS.openJournal)(paths,
 spec).append("worker_failed",{message});const failures=(0,import_chunk_DYMNB7GS.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;
 if(failures<import_chunk_EBOOCFUF.workerFailures)return;const view=(0,import_chunk_OC3P7SNQ.inspect)(root,spec.id);const tree=(0,import_chunk_PUQAGBXA.treeOf)(spec,
 paths,{worker:claim.self,shim:view.shim,child:view.child});const ended=await(0,import_chunk_DKHKDNN3.terminate)(tree,{graceMs:import_chunk_EBOOCFUF.orphanGraceMs,
 settleMs:import_chunk_EBOOCFUF.killSettleMs});const warnings=[{code:"worker_failed",message:`the worker failed ${failures} times: ${message}`}];const ending={reason:"\
-worker_lost",exit:view.exit,tree:ended,reconciled:false,warnings};await(0,import_chunk_4PYK52YG.concludeAsked)(claim,ending,tree)}
+worker_lost",exit:view.exit,tree:ended,reconciled:false,warnings};await(0,import_chunk_XZX2QD7V.concludeAsked)(claim,ending,tree)}
 
 },
-"./observe-KMNY7SSU.js": function (module, exports) {
+"./observe-MO73AKL4.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_7A7PAC7A=load(
-"./chunk-7A7PAC7A.js");var import_chunk_AOO7SCWL=load("./chunk-AOO7SCWL.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_UC6ORW33=load(
+"./chunk-7A7PAC7A.js");var import_chunk_RLGVUUOG=load("./chunk-RLGVUUOG.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load(
 "./chunk-UC6ORW33.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
 "./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_6PFAPK5K=load(
+"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -3739,15 +3743,15 @@ s after number N (next_seq of an earlier look)"},...import_chunk_7A7PAC7A.ownerO
 mer is not taken for it while another job is live. Exit codes as of wait: 0 says that the job is done, not that anybody has read its result.",examples:["observe",
 "observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const owner=input.
 text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const id=input.words[0]===void 0?(0,import_chunk_HPPEOSO5.requireNewest)(root,owner,"a job to obser\
-ve").id:(0,import_chunk_447EROGN.findJob)(root,input.words[0]);const view=await(0,import_chunk_TDIQCWHM.refreshUnasked)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.
-exitCodeOf)(view.state.state),json:(0,import_chunk_AOO7SCWL.observation)(view,{afterSeq:input.count("after-seq")??null,root})}}};
+ve").id:(0,import_chunk_447EROGN.findJob)(root,input.words[0]);const view=await(0,import_chunk_QIDJPPSN.refreshUnasked)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.
+exitCodeOf)(view.state.state),json:(0,import_chunk_RLGVUUOG.observation)(view,{afterSeq:input.count("after-seq")??null,root})}}};
 
 },
-"./result-YN7XQTDV.js": function (module, exports) {
+"./result-CCQRFAPX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_7A7PAC7A=load(
-"./chunk-7A7PAC7A.js");var import_chunk_PSW7DSUJ=load("./chunk-PSW7DSUJ.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_35CMASYX=load(
+"./chunk-7A7PAC7A.js");var import_chunk_FXKHA2AX=load("./chunk-FXKHA2AX.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_AOO7SCWL=load("./chunk-AOO7SCWL.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_UC6ORW33=load(
+"./chunk-T4JNAPAO.js");var import_chunk_RLGVUUOG=load("./chunk-RLGVUUOG.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load(
 "./chunk-UC6ORW33.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load(
 "./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_GWARG3G5=load(
 "./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load("./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load(
@@ -3756,9 +3760,9 @@ exitCodeOf)(view.state.state),json:(0,import_chunk_AOO7SCWL.observation)(view,{a
 "./chunk-YL5I5TV6.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
+"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
+"./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -3771,21 +3775,21 @@ common},notes:"Default: the latest finished job. Exit codes as of wait.",example
 z --claims"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const owner=input.text("owner")??import_chunk_IYTRN2OE.
 variables.owner()??null;const isFinished=id2=>(0,import_chunk_OC3P7SNQ.isEnded)((0,import_chunk_OC3P7SNQ.inspect)(root.folder,id2).state);const id=input.words[0]===
 void 0?(0,import_chunk_HPPEOSO5.requireLatest)(root,owner,"a finished job",isFinished):(0,import_chunk_447EROGN.findJob)(root,input.words[0]);const view=await(0,
-import_chunk_TDIQCWHM.refresh)(root.folder,id,true);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)){const wait=import_chunk_CZB4Q33L.nextCommands.waitOn(id,view.
-spec,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_AOO7SCWL.observation)(view,{afterSeq:null,root})};
+import_chunk_QIDJPPSN.refresh)(root.folder,id,true);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)){const wait=import_chunk_E4YAHXBS.nextCommands.waitOn(id,view.
+spec,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_RLGVUUOG.observation)(view,{afterSeq:null,root})};
 return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))
 return(await Promise.resolve().then(()=>load("./claims-reply-4AZAKRVM.js"))).tellClaims(view);const afterPrint=()=>(0,import_chunk_UC6ORW33.noteCollected)(view,
-"result");const reply=(0,import_chunk_PSW7DSUJ.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_PSW7DSUJ.endedDocument)(view),
+"result");const reply=(0,import_chunk_FXKHA2AX.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_FXKHA2AX.endedDocument)(view),
 afterPrint}:{...reply,afterPrint}}};
 
 },
-"./run-6QIDELMI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_OGR6MPIL.folderOf,run:()=>import_chunk_OGR6MPIL.run});module.exports=stdin_exports;var import_chunk_OGR6MPIL=load(
-"./chunk-OGR6MPIL.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_MH6AMSRZ=load(
-"./chunk-MH6AMSRZ.js");var import_chunk_GIURLEWR=load("./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load(
+"./run-6BUEYOEA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_FQ7VHG76.folderOf,run:()=>import_chunk_FQ7VHG76.run});module.exports=stdin_exports;var import_chunk_FQ7VHG76=load(
+"./chunk-FQ7VHG76.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_JLTJ4G56=load(
+"./chunk-JLTJ4G56.js");var import_chunk_VDE5ZBVF=load("./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
+"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -3801,10 +3805,10 @@ stdin_exports;var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-3OCR2OWH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_BTVZRC35=load("./chunk-BTVZRC35.js");var import_chunk_7A7PAC7A=load(
+"./status-LC5WL4EK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_AJPDAD5O=load("./chunk-AJPDAD5O.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
+"./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -3823,7 +3827,7 @@ duration",value:"D",range:import_chunk_EBOOCFUF.limits.redraw,help:"with --watch
 "owner")??null,kinds:parseKinds(input.text("kind"))};const isThere=(0,import_chunk_LTTE43GU.checkRoot)(root.folder);if(input.has("watch"))return watchIt(context,
 root,input,choice);if(input.words[0]!==void 0)return showOne(root,input.words[0],input.has("json"));if(input.has("tree")&&choice.owner!==null){const{whoseJobs}=await Promise.
 resolve().then(()=>load("./whose-MR3VXB3X.js"));const whose=whoseJobs(root.folder,choice.owner);choice.isMine=spec=>whose(spec)!=="other"}const views=isThere?await(0,
-import_chunk_BTVZRC35.listViews)(root.folder,{...choice,recent:recentOf(input)}):[];const reply={code:import_chunk_6PFAPK5K.exitCodes.done,...await shown(context,
+import_chunk_AJPDAD5O.listViews)(root.folder,{...choice,recent:recentOf(input)}):[];const reply={code:import_chunk_6PFAPK5K.exitCodes.done,...await shown(context,
 root,input,{views,choice})};const others=isThere&&!input.has("markdown")?await othersOf(root,choice,views):null;return others===null||reply.out===void 0?reply:{
 ...reply,out:`${reply.out}${others}
 `}}};async function othersOf(root,{owner},views){const{isEnded}=await Promise.resolve().then(()=>load("./view-GTNO2POA.js"));if(owner===null||views.some(({state})=>!isEnded(
@@ -3838,24 +3842,24 @@ usageError)(`cannot take --${among} with the id of one job: it is for the table`
 not show jobs of kind ${JSON.stringify(unknown)}: allowed are ${import_chunk_R6BAS6U2.kinds.join(", ")}, with commas between`)}function recentOf(input){return input.
 has("active")?0:input.count("recent")??recentDefault}async function shown(context,root,input,{views,choice}){if(input.has("json")){const{isoNow}=await Promise.resolve().
 then(()=>load("./clock-EAERTS64.js"));const{rowDocument}=await Promise.resolve().then(()=>load("./status-row-Y5TBMQ3Z.js"));return{json:{state_folder:root.folder,
-now:isoNow(),jobs:views.map(rowDocument)}}}if(views.length===0)return{out:`${(await Promise.resolve().then(()=>load("./no-jobs-EMGMQG7B.js"))).noJobs(root,choice)}\
+now:isoNow(),jobs:views.map(rowDocument)}}}if(views.length===0)return{out:`${(await Promise.resolve().then(()=>load("./no-jobs-UPKGJMW7.js"))).noJobs(root,choice)}\
 
-`};if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-CTHYLMHL.js"))).lanesOf(views,root)}
-`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-4DH7WJJI.js"))).treeOf(root.folder,views,context.width)}
-`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-CJXEQOKQ.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
+`};if(input.has("markdown"))return{out:`${(await Promise.resolve().then(()=>load("./status-markdown-NEZ2GRSH.js"))).lanesOf(views,root)}
+`};if(input.has("tree"))return{out:`${await(await Promise.resolve().then(()=>load("./status-tree-RAGNXVC7.js"))).treeOf(root.folder,views,context.width)}
+`};const{tableOf}=await Promise.resolve().then(()=>load("./status-table-37RKEVPJ.js"));const look={width:context.width,isColored:context.isTerminal&&!import_chunk_IYTRN2OE.
 variables.noColor()};return{out:`${await tableOf(views,look)}
 `}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-AZYCOZHR.js"));const{refreshUnasked}=await Promise.resolve().
-then(()=>load("./reconcile-PA4EFANM.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
-state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-GL3JAVHM.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
-then(()=>load("./observation-UN22SE72.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
-words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-AZYCOZHR.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-NW\
-VCKPMJ.js"));return watchStatus(context,{...choice,root,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault("every")})}
+then(()=>load("./reconcile-ZJC6RNXQ.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
+state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-3FAAHZMG.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
+then(()=>load("./observation-WPN754YO.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
+words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-AZYCOZHR.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-GB\
+BKW4QB.js"));return watchStatus(context,{...choice,root,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault("every")})}
 
 },
-"./status-table-CJXEQOKQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_EGSLOXGD.endedOf,healthWord:()=>import_chunk_EGSLOXGD.healthWord,ownerOf:()=>import_chunk_EGSLOXGD.
-ownerOf,tableOf:()=>import_chunk_EGSLOXGD.tableOf,timeOf:()=>import_chunk_EGSLOXGD.timeOf});module.exports=stdin_exports;var import_chunk_EGSLOXGD=load("./chunk\
--EGSLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chu\
+"./status-table-37RKEVPJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endedOf:()=>import_chunk_KHED7THE.endedOf,healthWord:()=>import_chunk_KHED7THE.healthWord,ownerOf:()=>import_chunk_KHED7THE.
+ownerOf,tableOf:()=>import_chunk_KHED7THE.tableOf,timeOf:()=>import_chunk_KHED7THE.timeOf});module.exports=stdin_exports;var import_chunk_KHED7THE=load("./chunk\
+-KHED7THE.js");var import_chunk_QN3J6CA5=load("./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chu\
 nk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load("./c\
 hunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(".\
 /chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
@@ -3867,12 +3871,12 @@ hunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var imp
 "./chunk-JSBRDJBE.js");
 
 },
-"./supervise-RBW5N7VD.js": function (module, exports) {
+"./supervise-L7VADXUQ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{supervise:()=>supervise});module.exports=stdin_exports;var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_NF4Q4KK4=load(
 "./chunk-NF4Q4KK4.js");var import_chunk_UBYOQ2QW=load("./chunk-UBYOQ2QW.js");var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_KATCOX57=load("./chunk-KATCOX57.js");var import_chunk_4PYK52YG=load(
-"./chunk-4PYK52YG.js");var import_chunk_F72JFZZB=load("./chunk-F72JFZZB.js");var import_chunk_DEIEEHFP=load("./chunk-DEIEEHFP.js");var import_chunk_NKAL4RJZ=load(
-"./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_GWARG3G5=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_KATCOX57=load("./chunk-KATCOX57.js");var import_chunk_XZX2QD7V=load(
+"./chunk-XZX2QD7V.js");var import_chunk_IQWIIIKS=load("./chunk-IQWIIIKS.js");var import_chunk_DJJADEX7=load("./chunk-DJJADEX7.js");var import_chunk_NKAL4RJZ=load(
+"./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_GWARG3G5=load(
 "./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load("./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_B5JTDTFQ=load(
 "./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load(
@@ -3880,10 +3884,10 @@ hunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var imp
 "./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load(
+"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load(
 "./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load(
-"./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load(
+"./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -4118,7 +4122,7 @@ profile,resume:staff.resume,freshId:uuidOf(spec.mark),cwd:spec.cwd,deadlineMs:sp
 staff}=spec;if(!staff)return"";const mode=(0,import_chunk_GAHUBHR4.findMode)(staff.mode);if(!staff.brief||!mode)return staff.prompt;const isFollowUp=staff.resume!==
 null;const parts=isFollowUp?[task(staff),environment(spec,facts),handback(spec),unattended(spec,staff)]:[mode.role,task(staff),environment(spec,facts),staff.historical?
 historical(staff.historical):"",list("Rules",[...mode.rules,...commonRules(spec,facts)]),handback(spec),list("Your final message",[...mode.form,...answerRules])];
-if(staff.schema)parts.push(import_chunk_DEIEEHFP.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
+if(staff.schema)parts.push(import_chunk_DJJADEX7.findingsForm);return`${parts.filter(part=>part!=="").join("\n\n")}
 `}function task(staff){return`<task>
 ${staff.prompt}
 </task>`}function commonRules(spec,facts){const nobody=spec.handback?"Nobody can grant permissions while you work, and questions are answered only through the h\
@@ -4157,12 +4161,12 @@ reason:"state_vanished"};if((0,import_chunk_R6BAS6U2.readCancel)(paths))return{r
 lastOutputMono;if(spec.first_output_ms!==null&&lastOutput===null&&now-begun>spec.first_output_ms)return{reason:"first_output_timeout"};if(spec.staff&&spec.stall_ms!==
 null&&now-(lastOutput??begun)>spec.stall_ms)return{reason:"stalled"};const detail=stalled();if(detail!==void 0)return{reason:"stalled",detail};if(agent?.reading.
 waitsForSignIn)return{reason:"sign_in"};completeSince=agent?.reading.final?completeSince??now:void 0;return completeSince!==void 0&&now-completeSince>import_chunk_EBOOCFUF.
-lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_R6BAS6U2.readExit)(paths))return(0,import_chunk_DEIEEHFP.
+lingerMs?{reason:"lingered"}:void 0}}function claimReason(claim,reason){const{paths}=claim;if((0,import_chunk_R6BAS6U2.readExit)(paths))return(0,import_chunk_DJJADEX7.
 parseReason)((0,import_chunk_R6BAS6U2.readReason)(paths));let isOurs=false;try{isOurs=(0,import_chunk_PGEWSQPR.createFile)(paths.reason,`${reason}
-`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_DEIEEHFP.parseReason)((0,import_chunk_R6BAS6U2.readReason)(paths))??reason;if(!(0,import_chunk_R6BAS6U2.
+`,{sync:false})}catch{return reason}if(!isOurs)return(0,import_chunk_DJJADEX7.parseReason)((0,import_chunk_R6BAS6U2.readReason)(paths))??reason;if(!(0,import_chunk_R6BAS6U2.
 readExit)(paths))return reason;(0,import_chunk_PGEWSQPR.removeFile)(paths.reason);return void 0}var reviveMs=2e3;async function untilEnd(claim,progress,child,follower,agent){
-const{paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_DEIEEHFP.parseReason)(
-(0,import_chunk_R6BAS6U2.readReason)(paths))??"exited"}));const told=(0,import_chunk_R6BAS6U2.readExit)(paths)?void 0:(0,import_chunk_DEIEEHFP.parseReason)((0,import_chunk_R6BAS6U2.
+const{paths,spec}=claim;const releases=[];try{return await new Promise(resolve=>{void child.ended.then(()=>resolve({reason:(0,import_chunk_DJJADEX7.parseReason)(
+(0,import_chunk_R6BAS6U2.readReason)(paths))??"exited"}));const told=(0,import_chunk_R6BAS6U2.readExit)(paths)?void 0:(0,import_chunk_DJJADEX7.parseReason)((0,import_chunk_R6BAS6U2.
 readReason)(paths));if(told!==void 0)resolve({reason:told});const pair=()=>({mark:spec.mark,shim:child.shim,child:child.child??(0,import_chunk_R6BAS6U2.readMark)(
 paths.childMark,claim.self)??null});let hasStopped=false;const stop=(wanted,detail)=>{if(hasStopped)return;hasStopped=true;if(wanted!=="state_vanished"&&(0,import_chunk_KATCOX57.
 reviveShim)(pair())){const late=setTimeout(()=>end2(wanted,detail),reviveMs);releases.push(()=>clearTimeout(late))}else end2(wanted,detail)};const end2=(wanted,detail)=>{
@@ -4176,7 +4180,7 @@ if(!isOver)stopWatching=watchLiveness(claim,progress,child)});if(run)void Promis
 loaded.startJudging(claim,progress,child,run)});return{stalled:()=>judging?.stalled(),stop:()=>{isOver=true;judging?.stop();stopWatching?.()}}}function startHandback(claim,progress){
 let teller;let isOver=false;if(claim.spec.handback)void Promise.resolve().then(()=>load("./handback-I3OKXD4S.js")).then(loaded=>{if(!isOver)teller=loaded.tellHandback(
 claim,progress)});return{look:()=>teller?.look(),stop:()=>{isOver=true;teller?.stop()}}}function tellNewNeighbours({root,paths,spec},progress){if(!spec.staff)return;
-const{warnings}=progress.state;const fresh=(0,import_chunk_OVDZHHMN.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));
+const{warnings}=progress.state;const fresh=(0,import_chunk_ZYP2VQRP.neighbourWarnings)(root,paths).filter(one=>!warnings.some(known=>known.message===one.message));
 if(fresh.length>0)progress.note("two_writers",{warnings:fresh},{warnings:[...warnings,...fresh]})}var nothing={step:"none",ended:[],survivors:[]};async function supervise(claim){
 const{paths,spec}=claim;const progress=new import_chunk_UBYOQ2QW.Progress(claim);const isClaimed=(0,import_chunk_S7M4UBSY.exists)(paths.started);await tellClaim(
 claim,progress,isClaimed);const early=isClaimed?void 0:reasonNotToStart(claim);if(early)return void await endUnstarted(claim,early);const begun=isClaimed?{child:await attachChild(
@@ -4189,10 +4193,10 @@ const{paths,spec}=claim;const{child,before,follower,agent,due}=parts;const{reaso
 removeCgroup)(claim.cgroup,spec.id);return}const ended=reason==="exited"?nothing:await stopTree(claim,child,progress,{reason,detail});const leftovers=await sweep(
 claim,child);const omitted=await follower.end();agent?.update();progress.flush();(0,import_chunk_PZGY5XKU.removeCgroup)(claim.cgroup,spec.id);const exit=(0,import_chunk_R6BAS6U2.
 readExit)(paths);const ending={detail,...lostReason(claim,child,reason,exit!==void 0),exit,tree:reason==="exited"?leftovers:{...ended,survivors:leftovers.survivors},
-reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_4PYK52YG.concludeAsked)(claim,ending,(0,import_chunk_PUQAGBXA.
+reconciled:false,reading:agent?.reading,omitted,before,warnings:progress.state.warnings};await(0,import_chunk_XZX2QD7V.concludeAsked)(claim,ending,(0,import_chunk_PUQAGBXA.
 treeOf)(spec,paths,{worker:claim.self,...child}))}function reasonNotToStart({paths,spec}){if((0,import_chunk_R6BAS6U2.readCancel)(paths))return"canceled";return(0,
 import_chunk_CL3BCQKO.monotonicMs)()>=spec.deadline_mono_ms?"hard_timeout":void 0}async function endUnstarted(claim,reason,detail){const ending={reason,exit:void 0,
-tree:nothing,reconciled:false};await(0,import_chunk_4PYK52YG.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
+tree:nothing,reconciled:false};await(0,import_chunk_XZX2QD7V.concludeAsked)(claim,detail===void 0?ending:{...ending,detail},null)}async function tryStart(claim,progress){
 try{const{brief,before}=prepareStart(claim.root,claim.spec,claim.paths);const late=reasonNotToStart(claim);if(late)return await endUnstarted(claim,late);const plan=planChild(
 claim.root,claim.spec,claim.paths,brief);if(plan.conversationId!==null&&claim.spec.staff){progress.state.conversation={backend:claim.spec.staff.backend,id:plan.
 conversationId}}return{child:await startChild(claim,plan),before}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;
@@ -4207,7 +4211,7 @@ async function sweep(claim,child){const{paths,spec}=claim;if(spec.run?.keep_chil
 terminate)((0,import_chunk_PUQAGBXA.treeOf)(spec,paths,{worker:claim.self,...child}),{graceMs:import_chunk_EBOOCFUF.drainMs,settleMs:import_chunk_EBOOCFUF.killSettleMs})}
 function stopTimes(claim){return{graceMs:claim.spec.kill_grace_ms,settleMs:import_chunk_EBOOCFUF.killSettleMs}}function tellStart(claim,progress,child){if(progress.
 state.started_at!==null)return;const lost=(0,import_chunk_IYTRN2OE.uncarriableNames)();const fields={child:child.child?.pid??null,...lost.length>0?{environment_names_lost:lost}:
-{}};progress.step("started","started",fields,{started_at:(0,import_chunk_DEIEEHFP.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
+{}};progress.step("started","started",fields,{started_at:(0,import_chunk_DJJADEX7.startedAt)(claim.paths)??(0,import_chunk_CL3BCQKO.isoNow)()})}async function tellClaim(claim,progress,isClaimed){
 const{generation,self,spec}=claim;if(generation===1)return progress.step("claimed","claimed",{worker:self.pid});const key=(0,import_chunk_L7CMPXNA.readKey)();const isChanged=!isClaimed&&
 key!==void 0&&(0,import_chunk_L7CMPXNA.environmentDigest)(key)!==spec.environment.digest;const message="the worker was lost before the start, and its replacemen\
 t has another environment than the launcher had";const warnings=isChanged?[...progress.state.warnings,{code:"environment_changed",message}]:progress.state.warnings;
@@ -4215,15 +4219,15 @@ if(claim.isReplacementTold)return progress.step("claimed","claimed",{worker:self
 baseline_reset:true},{warnings})}
 
 },
-"./wait-JTICKUP6.js": function (module, exports) {
+"./wait-O2A5ZQMR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_LX42BIQ4=load("./chunk-LX42BIQ4.js");var import_chunk_HPPEOSO5=load(
-"./chunk-HPPEOSO5.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_QGC4LKOS=load("./chunk-QGC4LKOS.js");var import_chunk_PSW7DSUJ=load(
-"./chunk-PSW7DSUJ.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_DKJQRUMT=load("./chunk-DKJQRUMT.js");var import_chunk_MBR3QAP2=load(
-"./chunk-MBR3QAP2.js");var import_chunk_B4P2K2K4=load("./chunk-B4P2K2K4.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_7AFOIXTY=load("./chunk-7AFOIXTY.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
-"./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_AOO7SCWL=load("./chunk-AOO7SCWL.js");var import_chunk_2RD7TEI5=load(
-"./chunk-2RD7TEI5.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_EGSLOXGD=load("./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load(
-"./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load(
+"./chunk-HPPEOSO5.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_SMUZBT6H=load("./chunk-SMUZBT6H.js");var import_chunk_FXKHA2AX=load(
+"./chunk-FXKHA2AX.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_DKJQRUMT=load("./chunk-DKJQRUMT.js");var import_chunk_MBR3QAP2=load(
+"./chunk-MBR3QAP2.js");var import_chunk_266EI5R6=load("./chunk-266EI5R6.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load(
+"./chunk-35CMASYX.js");var import_chunk_FQABTWUB=load("./chunk-FQABTWUB.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
+"./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_RLGVUUOG=load("./chunk-RLGVUUOG.js");var import_chunk_A4FHKQRY=load(
+"./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_KHED7THE=load("./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load(
+"./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load(
 "./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_GWARG3G5=load(
 "./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load("./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load(
@@ -4232,9 +4236,9 @@ baseline_reset:true},{warnings})}
 "./chunk-YL5I5TV6.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
+"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -4267,7 +4271,7 @@ text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const ids=input.wor
 root,word)))]:liveOrLatest(context,root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}if(until.includes("handback")&&!ids.some(id=>canHandBack(root,
 id)))context.tell(`${ids.length===1?`${ids[0]} has`:"these jobs have"} no hand-back folder (--handback): nothing can be handed back, only ${until.length>1?"the \
-other causes and the end wake":"the end wakes"}`);return(0,import_chunk_QGC4LKOS.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
+other causes and the end wake":"the end wakes"}`);return(0,import_chunk_SMUZBT6H.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
 input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??
 null,isJson:input.has("json"),owner,isEndAsked:input.has("until")})}};function canHandBack(root,id){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.
 jobPaths)(root.folder,id));return spec.kind!=="ok"||Boolean(spec.value.handback)}function liveOrLatest(context,root,owner,isMany){const whose=(0,import_chunk_LX42BIQ4.
@@ -4377,26 +4381,26 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_R34HTX3O=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-RPYRMXKC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_Q7PN7MS4=load("./chunk-Q7PN7MS4.js");var import_chunk_RJXUXHD2=load(
-"./chunk-RJXUXHD2.js");var import_chunk_Y6EXFSOA=load("./chunk-Y6EXFSOA.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_OGR6MPIL=load(
-"./chunk-OGR6MPIL.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_MH6AMSRZ=load(
-"./chunk-MH6AMSRZ.js");var import_chunk_GIURLEWR=load("./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load(
+"./ask-62DLDJ7M.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_N7P2DYLQ=load("./chunk-N7P2DYLQ.js");var import_chunk_SYSY246F=load(
+"./chunk-SYSY246F.js");var import_chunk_AIOXFMW7=load("./chunk-AIOXFMW7.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FQ7VHG76=load(
+"./chunk-FQ7VHG76.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_JLTJ4G56=load(
+"./chunk-JLTJ4G56.js");var import_chunk_VDE5ZBVF=load("./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_FIPOTEWL=load(
+"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_Q7PN7MS4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_N7P2DYLQ.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -4540,55 +4544,6 @@ evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_EBOOCFUF.ev
 plainValue)(facts,import_chunk_EBOOCFUF.excerptBytes);return JSON.stringify(plain).length<=import_chunk_EBOOCFUF.watchFactsBytes?plain:{truncated:true}}function toEndText({
 changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
 last: ${last}`}
-
-},
-"./chunk-3JHG25VG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
-OLD5VJ7N.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load("./chun\
-k-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_L7CMPXNA=load("./ch\
-unk-L7CMPXNA.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./\
-chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
-question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_SBGDAVSA.rootPaths)(question.root).shared,`${(0,
-import_chunk_L7CMPXNA.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
-question.waitMs;for(let pause=import_chunk_EBOOCFUF.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_EBOOCFUF.sharedLookMs[1])){const known=await readAnswer(
-file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_V3DXEM5O.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
-true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
-FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
-sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_SBGDAVSA.rootPaths)(root).shared;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,
-import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_L7CMPXNA.
-readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
-const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_EBOOCFUF.sharedHoldMs);if(age<0||!(isYoung||
-stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_L7CMPXNA.sameMac)(await(0,import_chunk_L7CMPXNA.macOfAnswer)(rest,userKey),mac)?
-stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_PGEWSQPR.readText)(file,2*import_chunk_EBOOCFUF.sharedBytes)??
-"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
-async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
-{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
-import_chunk_EBOOCFUF.sharedBytes||value.holdMs===0)(0,import_chunk_PGEWSQPR.removeFile)(file);else(0,import_chunk_PGEWSQPR.writeJson)(file,{...answer,mac:await(0,
-import_chunk_L7CMPXNA.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
-import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
-test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_EBOOCFUF.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
-function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
-`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-TEUASHXG.js"));return runTool({program:call.program,args:call.
-args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
-limit:call.limit??import_chunk_EBOOCFUF.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
-answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
-nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
-void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
-return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
-void 0)return void 0;if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))view=await(mayAttach?import_chunk_TDIQCWHM.refreshAttached:import_chunk_TDIQCWHM.refresh)(
-root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_OC3P7SNQ.
-isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_OC3P7SNQ.inspect)(
-root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_SBGDAVSA.jobPaths)(
-root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
-const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
-()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
-ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
-[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_EBOOCFUF.
-toolGraceMs+import_chunk_EBOOCFUF.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
-terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
-async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
-iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
 
 },
 "./chunk-55JORUFF.js": function (module, exports) {
@@ -4753,6 +4708,55 @@ nothing more is told; what comes lies in ${dir}`}function handbackWarnings(known
 cannot be looked into: ${trouble}; what is put there wakes nobody`;const kept=known.filter(({code})=>trouble!==null||code!==unseen);const warnings=[...trouble===
 null||known.some(({code})=>code===unseen)?[]:[{code:unseen,message:lost}],...[...look.bounds].map(bound=>({code:"handback_many",message:boundWords(bound,look)}))];
 return[...kept,...warnings.filter(one=>!kept.some(({message})=>message===one.message))]}var unseen="handback_unseen";
+
+},
+"./chunk-77FTFUCS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{attempt:()=>attempt,makeTools:()=>makeTools});module.exports=stdin_exports;var import_chunk_OLD5VJ7N=load("./chunk-\
+OLD5VJ7N.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load("./chun\
+k-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_L7CMPXNA=load("./ch\
+unk-L7CMPXNA.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./\
+chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function shareAnswer(question){const userKey=usableKey(
+question.root);if(userKey===void 0)return question.ask();const file=import_node_path.default.join((0,import_chunk_SBGDAVSA.rootPaths)(question.root).shared,`${(0,
+import_chunk_L7CMPXNA.hashOf)(question.key).slice(0,40)}.json`);const began=(0,import_chunk_CL3BCQKO.nowMs)();const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
+question.waitMs;for(let pause=import_chunk_EBOOCFUF.sharedLookMs[0];;pause=Math.min(pause*2,import_chunk_EBOOCFUF.sharedLookMs[1])){const known=await readAnswer(
+file,question,userKey,began);if(known)return known;let isOurs=false;try{return await(0,import_chunk_V3DXEM5O.withLock)(file.replace(/json$/,"lock"),async()=>{isOurs=
+true;return await readAnswer(file,question,userKey,began)??await askAndKeep(file,question,userKey)},0)}catch(error){if(isOurs)throw error;if(!(error instanceof import_chunk_NVPF5LEY.
+FaultError)||error.code!=="busy")return question.ask();if(question.signal?.aborted||(0,import_chunk_CL3BCQKO.monotonicMs)()+pause>until)throw error}await(0,import_chunk_CL3BCQKO.
+sleep)(pause)}}function usableKey(root){try{const folder=(0,import_chunk_SBGDAVSA.rootPaths)(root).shared;(0,import_chunk_PGEWSQPR.createFolder)(folder);const facts=(0,
+import_chunk_S7M4UBSY.factsOf)(folder);const isOurs=facts?.kind==="folder"&&facts.uid===process.getuid?.()&&(facts.mode&18)===0;return isOurs?(0,import_chunk_L7CMPXNA.
+readKey)():void 0}catch{return void 0}}async function readAnswer(file,question,userKey,began){const stored=parse(file);if(!stored||stored.key!==question.key)return void 0;
+const age=(0,import_chunk_CL3BCQKO.nowMs)()-stored.at;const isYoung=age<Math.min(stored.hold??question.maxAgeMs,import_chunk_EBOOCFUF.sharedHoldMs);if(age<0||!(isYoung||
+stored.at>=began))return void 0;const{mac,...rest}=stored;return(0,import_chunk_L7CMPXNA.sameMac)(await(0,import_chunk_L7CMPXNA.macOfAnswer)(rest,userKey),mac)?
+stored.value:void 0}function parse(file){try{const{key,at,hold,value,mac}=JSON.parse((0,import_chunk_PGEWSQPR.readText)(file,2*import_chunk_EBOOCFUF.sharedBytes)??
+"null");const isWhole=typeof at==="number"&&(hold===null||typeof hold==="number")&&typeof mac==="string";return isWhole?{key,at,hold,value,mac}:void 0}catch{return void 0}}
+async function askAndKeep(file,question,key){const at=(0,import_chunk_CL3BCQKO.nowMs)();const value=await question.ask();try{const answer=value.holdMs===void 0?
+{key:question.key,at,hold:null,value}:{key:question.key,at:(0,import_chunk_CL3BCQKO.nowMs)(),hold:value.holdMs,value};const text=JSON.stringify(value);if(text.length>
+import_chunk_EBOOCFUF.sharedBytes||value.holdMs===0)(0,import_chunk_PGEWSQPR.removeFile)(file);else(0,import_chunk_PGEWSQPR.writeJson)(file,{...answer,mac:await(0,
+import_chunk_L7CMPXNA.macOfAnswer)(answer,key)},{sync:false});removeOld(import_node_path.default.dirname(file))}catch{}return value}function removeOld(folder){for(const name of(0,
+import_chunk_S7M4UBSY.listNames)(folder)){const target=import_node_path.default.join(folder,name);const facts=(0,import_chunk_S7M4UBSY.factsOf)(target);if(!/^[0-9a-f]{40}\.(json|lock)$/.
+test(name)||!facts||(0,import_chunk_CL3BCQKO.nowMs)()-facts.modifiedMs<import_chunk_EBOOCFUF.sharedKeepMs)continue;(0,import_chunk_S7M4UBSY.removeTree)(target)}}
+function makeTools(place,leftMs,signal){const running=new Set;const run=async call=>{const cwd=call.cwd??place.cwd;if(!(0,import_chunk_S7M4UBSY.isFolder)(cwd))return neverStarted(
+`the folder ${cwd} is gone`);place.onRun?.();const{runTool}=await Promise.resolve().then(()=>load("./tool-TEUASHXG.js"));return runTool({program:call.program,args:call.
+args,cwd,environment:{...place.environment,...call.environment},...call.input===void 0?{}:{input:call.input},timeoutMs:Math.min(call.timeoutMs??leftMs(),leftMs()),
+limit:call.limit??import_chunk_EBOOCFUF.toolBytes,signal})};return{run(call){const answer=run(call);running.add(answer);const forget=()=>void running.delete(answer);
+answer.then(forget,forget);return answer},find:import_chunk_RWPWOFIF.findTool,cwd:place.cwd,leftMs,...place.everyMs===void 0?{}:{everyMs:place.everyMs},nowMs:import_chunk_CL3BCQKO.
+nowMs,signal,job:id=>standOf(place.root,id,place.everyMs!==void 0),onJobEnd:(id,wake)=>untilLetGo(place.root,id,wake),shared:(key,maxAgeMs,ask)=>place.everyMs===
+void 0?ask():shareAnswer({root:place.root,key,maxAgeMs,waitMs:leftMs(),signal,ask}),idle:async()=>void await Promise.allSettled(running)}}function neverStarted(reason){
+return{how:"failed",code:null,reason,stdout:Buffer.alloc(0),stderr:Buffer.alloc(0)}}async function standOf(root,id,mayAttach){let view=inspectSafely(root,id);if(view===
+void 0)return void 0;if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))view=await(mayAttach?import_chunk_QIDJPPSN.refreshAttached:import_chunk_QIDJPPSN.refresh)(
+root,id);const{state}=view;const error=state.error?`${state.error.code}: ${state.error.message}`:null;return{state:state.state,isEnded:(0,import_chunk_OC3P7SNQ.
+isEnded)(state),code:(0,import_chunk_6PFAPK5K.exitCodeOf)(state.state),seq:state.seq,error}}function inspectSafely(root,id){try{return(0,import_chunk_OC3P7SNQ.inspect)(
+root,id)}catch{return void 0}}function untilLetGo(root,id,wake){let isStopped=false;let close;void(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_SBGDAVSA.jobPaths)(
+root,id).leaseFifo,wake).then(found=>{if(isStopped)found?.();else close=found});return()=>{isStopped=true;close?.()}}async function attempt(kind,input,cursor,terms){
+const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+terms.attemptMs;const over=new AbortController;const end=()=>over.abort();const tools=makeTools(terms.place,
+()=>Math.max(1,until-(0,import_chunk_CL3BCQKO.monotonicMs)()),over.signal);const isOver=new Promise(resolve=>over.signal.addEventListener("abort",()=>resolve("o\
+ver")));const clock=setTimeout(end,terms.attemptMs);terms.signal.addEventListener("abort",end);if(terms.signal.aborted)end();try{const answer=await Promise.race(
+[isOver,look(kind,input,cursor,tools,terms)]);if(answer!=="over")return answer;await Promise.race([tools.idle(),(0,import_chunk_CL3BCQKO.sleep)(import_chunk_EBOOCFUF.
+toolGraceMs+import_chunk_EBOOCFUF.killSettleMs)]);if(terms.signal.aborted)return null;const message=`no answer within ${(0,import_chunk_SBRRC2LY.formatDuration)(
+terms.attemptMs)}`;return{kind:"trouble",cause:"timeout",message,retryAfterMs:null}}finally{clearTimeout(clock);terms.signal.removeEventListener("abort",end);end()}}
+async function look(kind,input,cursor,tools,terms){try{return await kind.look(input,tools,cursor)}catch(error){terms.onThrown?.(error);const message=`looking fa\
+iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
 
 },
 "./chunk-7AYGC2TY.js": function (module, exports) {
@@ -4992,6 +4996,64 @@ slice(0,most-1).map(fit),`[${lines.length-most+1} more lines]`]}function fit(lin
 length>width?`${plain.slice(0,width-3)}...`:plain}
 
 },
+"./chunk-AIOXFMW7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
+narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
+module.exports=stdin_exports;var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load(
+"./chunk-7U2475D5.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
+"./chunk-GAHUBHR4.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_SBGDAVSA.rootPaths)(root).
+config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
+uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind!==
+"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
+const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
+`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
+fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
+ ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
+const id=(0,import_chunk_GAHUBHR4.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
+er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
+...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
+file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
+_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
+file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
+mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_GAHUBHR4.findMode)(value):void 0;
+if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_GAHUBHR4.modeIds.join(", ")}`)}function refused(file,reason){
+return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
+t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_TNLY6VRI.readUserConfig)();const narrowing=readNarrowing(
+words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
+words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
+words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_7U2475D5.userConfigFile)()??"your config"},{restrict:narrowing.
+restrict,file:(0,import_chunk_SBGDAVSA.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
+profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
+name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
+ment"?(0,import_chunk_FIPOTEWL.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
+ task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_AZ4JBGG4.checkProgram)(
+backend,program);(0,import_chunk_AZ4JBGG4.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
+program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
+(0,import_chunk_GAHUBHR4.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
+model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
+fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_FIPOTEWL.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
+terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
+{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
+config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_FIPOTEWL.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
+...own}};const backend=(0,import_chunk_FIPOTEWL.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
+const found=import_chunk_FIPOTEWL.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_RWPWOFIF.findProgram)(program,cwd)!==void 0));if(found.
+length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
+length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_E4YAHXBS.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_FIPOTEWL.backends.map(backend=>backend.
+id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
+const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)
+return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_IYTRN2OE.
+variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
+const{folder,option}=root;for(const id of(0,import_chunk_447EROGN.listActive)(folder)){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(folder,id);const spec=(0,import_chunk_R6BAS6U2.
+readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_R6BAS6U2.readState)(paths);const uses=spec.value.
+staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_ZYP2VQRP.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_E4YAHXBS.nextCommands.wait(id,option))}}
+
+},
 "./chunk-AZ4JBGG4.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{checkProgram:()=>checkProgram,policyBytes:()=>policyBytes,policyFault:()=>policyFault,readSettings:()=>readSettings,
 requirePolicy:()=>requirePolicy,tellVersion:()=>tellVersion,versionWarnings:()=>versionWarnings});module.exports=stdin_exports;var import_chunk_FIPOTEWL=load(".\
@@ -5037,14 +5099,6 @@ let next=0;let left=0;for(const row of text.split("\n")){if(left>0&&row.startsWi
 startsWith("+++ "))file=unquoted(row.slice(4));else{const hunk=/^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(row);if(!hunk)continue;next=Number(hunk[1]);left=Number(hunk[2]??
 1)}}return lines}function unquoted(word){const plain=word.startsWith('"')?word.slice(1,-1).replaceAll(/\\(["\\])/g,"$1"):word.replace(/\t$/,"");return plain.replace(
 /^b\//,"")}function committed(git,file){const answer=git.run(["cat-file","blob",`HEAD:${file}`]);return answer.ok?answer.bytes:void 0}
-
-},
-"./chunk-CZUISAHI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_F72JFZZB=load("./chunk-F72JFZZB.js");
-var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_F72JFZZB.
-finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_F72JFZZB.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
-function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_R6BAS6U2.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
-nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
 
 },
 "./chunk-DXZYA36U.js": function (module, exports) {
@@ -5115,6 +5169,64 @@ patternMs){const at=await matchAt(pattern,text,limitMs);return at==="slow"?at:at
 const{runInNewContext}=await Promise.resolve().then(()=>builtin("node:vm"));try{const words={pattern,flags:patternFlags,text};const at=runInNewContext("text.sea\
 rch(new RegExp(pattern, flags))",words,{timeout:limitMs});return typeof at==="number"?at:-1}catch(error){if((0,import_chunk_NVPF5LEY.errnoOf)(error)==="ERR_SCRI\
 PT_EXECUTION_TIMEOUT")return"slow";throw error}}
+
+},
+"./chunk-G4677CIM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding,waitForThem:()=>waitForThem});module.exports=stdin_exports;
+var import_chunk_XWZYQZPB=load("./chunk-XWZYQZPB.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");
+var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
+var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");
+var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
+var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(
+view);if(replaced!==null)return{kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_UC6ORW33.collectedBy)(view);
+if(collected)return{kind:"duplicate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(
+view):null}function lateEvent(fired,view){if((0,import_chunk_OC3P7SNQ.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}\
+); ${fired.wake==="handback"?"what it left is to be read with its end":"go by the end, not by this"}`};const told=(0,import_chunk_UC6ORW33.lastCollectedSeq)(view);
+const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a wait has told it already (event ${newest}); an\
+other wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(owner)}`:"";const ms=(0,import_chunk_R6BAS6U2.
+instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_SBRRC2LY.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)} ago`;return`read by ${by==="wait"||by==="r\
+esult"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;const why=(0,import_chunk_R6BAS6U2.
+readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_R6BAS6U2.instantOf)(view.
+spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.endedMs>due);if(guarded.
+length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_SBRRC2LY.formatAge)(due-(last.
+endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){if(!view.spec?.
+timer||(0,import_chunk_OC3P7SNQ.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.length>0&&guarded.
+every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_R6BAS6U2.instantOf)(timer.state.created_at)??0;const found=[];for(const id of(0,
+import_chunk_447EROGN.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(timer.root,
+id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_R6BAS6U2.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.owner??null))continue;
+const state=(0,import_chunk_R6BAS6U2.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_OC3P7SNQ.isEnded)(state.value);const endedMs=isOver?(0,import_chunk_R6BAS6U2.
+instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_R6BAS6U2.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=armed))found.push(
+{id,endedMs})}return found}var guardedJobs=2*import_chunk_EBOOCFUF.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(text).replace(/\s+/g," ").trim(),60)}var nothing={newestMs:null,startedBy:null,isBelow:false,handbackSeq:null};function outstanding(view,known,option){
+const{newestMs,...others}={...nothing,...known};const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);const health=(0,import_chunk_HJHBIBBW.healthOf)(view,
+condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_R6BAS6U2.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-newestMs),queue:(0,import_chunk_HJHBIBBW.
+queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(view,health),isAwaited:isHeld(view),...others};return{
+...facts,next:isIdle?import_chunk_E4YAHXBS.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld(view){try{return(0,import_chunk_XWZYQZPB.waitersOf)(
+view).waiters.some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||(0,import_chunk_OC3P7SNQ.isEnded)(state))return null;
+if(spec.timer)return Math.max(0,((0,import_chunk_R6BAS6U2.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.
+round((0,import_chunk_OC3P7SNQ.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.isFinite(left)?Math.max(0,left):null}function workerWord(view){
+if((0,import_chunk_HJHBIBBW.findStopped)(view)?.cause==="worker_stopped")return"stopped";const{worker}=view.seen;if(worker==="alive")return"alive";if(worker==="\
+unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{health}){const{
+spec,state}=view;const ran=(0,import_chunk_R6BAS6U2.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const past=(0,import_chunk_XWZYQZPB.
+pastExpectation)(view);if(past!==null)return past;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.
+deadline_ms;return used<import_chunk_EBOOCFUF.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{
+view,condition,health,late}=one;if(condition==="damaged")return import_chunk_E4YAHXBS.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_at\
+tention"&&one.worker!=="stopped")return waitFor([one],[view.id],option);const needsLook=health.health==="attention"||late!==null||one.isAwaited||one.isBelow;return needsLook?
+import_chunk_E4YAHXBS.nextCommands.observe(view.id,option):waitFor([one],[view.id],option)}function waitForThem(open,owner,option){const free=open.filter(({isAwaited,
+isBelow,condition,late,view})=>!isAwaited&&!isBelow&&condition!=="damaged"&&!(view.spec?.timer&&late!==null));if(free.length<2)return null;const ids=free.map(({
+view})=>view.id);const which=ids.length<=import_chunk_EBOOCFUF.wakePage.ids?ids:owner===null?[]:["--owner",owner];return waitFor(free,[...which,"--any"],option)}
+function waitFor(jobs,words,option){const agents=jobs.filter(({view})=>view.spec?.handback);const until=agents.length>0?["--until","handback"]:[];const after=agents.
+flatMap(({view,handbackSeq})=>handbackSeq===null?[]:["--after-seq",jobs.length>1?`${view.id}:${handbackSeq}`:String(handbackSeq)]);return(0,import_chunk_E4YAHXBS.
+nextCommand)(option,"wait",...words,...until,...after,"--timeout","10m")}
+
+},
+"./chunk-GEI4SD72.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{concludeTimer:()=>concludeTimer});module.exports=stdin_exports;var import_chunk_IQWIIIKS=load("./chunk-IQWIIIKS.js");
+var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");function concludeTimer(job,reconciled){if((0,import_chunk_IQWIIIKS.
+finishStored)(job))return;const tree={step:"none",ended:[],survivors:[]};(0,import_chunk_IQWIIIKS.conclude)(job,{reason:reasonOf(job),exit:void 0,tree,reconciled})}
+function reasonOf({paths,spec}){const due=Date.parse(spec.timer?.due_at??"");const cancel=(0,import_chunk_R6BAS6U2.readCancel)(paths);if((0,import_chunk_CL3BCQKO.
+nowMs)()<due)return"canceled";return cancel&&Date.parse(cancel.at)<due?"canceled":"due"}
 
 },
 "./chunk-GMHIOLZA.js": function (module, exports) {
@@ -5514,59 +5626,11 @@ default",innerType,get defaultValue(){return typeof defaultValue==="function"?de
 niCustom",(inst,def)=>{$ZodCustom.init(inst,def);ZodMiniType.init(inst,def)});function refine(fn,_params={}){return _refine(ZodMiniCustom,fn,_params)}
 
 },
-"./chunk-JH6AINOU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{appendEntry:()=>appendEntry,entryText:()=>entryText,hasEntry:()=>hasEntry,journalHead:()=>journalHead,lastEntries:()=>lastEntries,
-parseEntries:()=>parseEntries,readJournal:()=>readJournal});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var entryHeads=["Did","Verified","Deficiencies","Next"];var heading=/^## Iteration (\d{1,9}) -- (\d{4}-\d\d-\d\d[0-9T:.Z+-]*)(?: \(([^)\n]{1,60})\))?$/;
-var journalBytes=16*1024*1024;function journalHead(goal){return`# Journal
-
-Goal: ${oneLine(goal)}
-`}function entryText(iteration,at,parts,note){const lists=[parts.did,parts.verified,parts.deficiencies,parts.next];const sections=entryHeads.map((head,index)=>`\
-### ${head}
-
-${listText(lists[index]??[])}`);return`
-## Iteration ${iteration} -- ${at}${note===void 0?"":` (${note})`}
-
-${sections.join("\n")}`}function listText(lines){return(lines.length===0?["none"]:lines).map(line=>`- ${oneLine(line)}
-`).join("")}function oneLine(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s*\n\s*<>/g," ").trim()}function appendEntry(file,text){const old=(0,
-import_chunk_PGEWSQPR.readText)(file,journalBytes)??"";(0,import_chunk_PGEWSQPR.appendText)(file,`${old===""||old.endsWith("\n")?"":"\n"}${text}`)}function readJournal(file){
-return(0,import_chunk_PGEWSQPR.readText)(file,journalBytes)}function parseEntries(text){const entries=[];let lines=[];let open;const close=()=>{if(!open)return;
-const parts=lines.flatMap(line=>/^### (\w+)$/.exec(line)?.[1]??[]);entries.push({...open,text:lines.join("\n").trimEnd(),parts})};for(const line of text.split("\
-\n")){const found=heading.exec(line);if(found){close();open={iteration:Number(found[1]),at:found[2]};lines=[]}if(open)lines.push(line)}close();return entries}function lastEntries(text,count){
-return parseEntries(text).slice(-count)}function hasEntry(text,iteration){return parseEntries(text).some(entry=>entry.iteration===iteration&&entryHeads.every(head=>entry.
-parts.includes(head)))}
-
-},
-"./chunk-L3XBP4MF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
-requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_YL5I5TV6=load(
-"./chunk-YL5I5TV6.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_SBGDAVSA=load(
-"./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
-const read=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
-"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
-if(await(0,import_chunk_L7CMPXNA.isGenuine)(spec,(0,import_chunk_L7CMPXNA.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
-t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
-const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,spec.id);const state=(0,import_chunk_R6BAS6U2.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_OC3P7SNQ.
-isEnded)(state.value)&&!(0,import_chunk_YL5I5TV6.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
-if((0,import_chunk_S7M4UBSY.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
- or start the task afresh: ${import_chunk_CZB4Q33L.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
-const backend=(0,import_chunk_FIPOTEWL.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
-return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
-cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_CZB4Q33L.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
-for(const id of(0,import_chunk_447EROGN.listJobs)(root)){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_R6BAS6U2.readSpec)(
-paths),(0,import_chunk_R6BAS6U2.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
-id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
-value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
-return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
-
-},
-"./chunk-LLQ22NR6.js": function (module, exports) {
+"./chunk-JFPYH7HA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{dueOf:()=>dueOf,isFaulty:()=>isFaulty,judgeIdle:()=>judgeIdle,judgeSeen:()=>judgeSeen,lookForLive:()=>lookForLive});
 module.exports=stdin_exports;var import_chunk_XWZYQZPB=load("./chunk-XWZYQZPB.js");var import_chunk_LX42BIQ4=load("./chunk-LX42BIQ4.js");var import_chunk_P7ADOKJW=load(
 "./chunk-P7ADOKJW.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_WHG4GRBU=load(
+"./chunk-SBRRC2LY.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_WHG4GRBU=load(
 "./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function lookForIdle(root,owner){
@@ -5607,12 +5671,12 @@ const alone=live.filter(({deliveries})=>deliveries.notifier===null&&deliveries.w
 waiters.map(({identity})=>identity.pid))).size}function backstopOf({deliveries}){const finite=deliveries.waiters.flatMap(({identity,leftMs})=>leftMs===null?[]:[
 {by:"wait",pid:identity.pid,id:null,leftMs}]);return finite.sort((a,b)=>a.leftMs-b.leftMs)[0]??null}function backstopBy({view}){return{by:"timer",pid:null,id:view.
 id,leftMs:Math.max(0,dueOf(view)-(0,import_chunk_CL3BCQKO.nowMs)())}}function judgeTimer(timer,{isKept,isAlone},option){const{view}=timer;const isHeld=isDelivered(
-timer);const isFault=!isKept||isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_CZB4Q33L.nextCommand)(option,"wait",view.id,...ownerWords(timer),"--timeo\
-ut",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_CZB4Q33L.nextCommands.cancel(view.id,option)}}
-function commandsFor(job,missing,option){const{view,deliveries,trouble}=job;const isOpen=isForWait(missing);const next=isOpen?(0,import_chunk_CZB4Q33L.nextCommand)(
+timer);const isFault=!isKept||isAlone&&!isHeld;const armed=isHeld?null:(0,import_chunk_E4YAHXBS.nextCommand)(option,"wait",view.id,...ownerWords(timer),"--timeo\
+ut",patienceFor(timer));return{...timer,isDelivered:isHeld,isExtra:!isKept,isFault,next:isKept?armed:import_chunk_E4YAHXBS.nextCommands.cancel(view.id,option)}}
+function commandsFor(job,missing,option){const{view,deliveries,trouble}=job;const isOpen=isForWait(missing);const next=isOpen?(0,import_chunk_E4YAHXBS.nextCommand)(
 option,"wait",view.id,...ownerWords(job),...causesFor([job]),"--timeout",patienceFor(job)):null;const isMended=isOpen&&deliveries.waiters.length===0&&trouble!==
 null&&import_chunk_XWZYQZPB.mendedByWait.includes(trouble.cause);if(!missing.includes("attention")||isMended)return{next,mend:null};return{next,mend:(0,import_chunk_HJHBIBBW.
-continueCommand)(view)??import_chunk_CZB4Q33L.nextCommands.doctor(view.id,option)}}function ownerWords({window}){const said=import_chunk_IYTRN2OE.variables.owner();
+continueCommand)(view)??import_chunk_E4YAHXBS.nextCommands.doctor(view.id,option)}}function ownerWords({window}){const said=import_chunk_IYTRN2OE.variables.owner();
 return said===void 0||window===null||said===window?[]:["--owner",window]}function isForWait(missing){return missing.some(one=>one!=="attention")}function causesFor(jobs){
 const asking=jobs.filter(needsHandback);if(asking.length===0)return[];const cursors=asking.flatMap(({view})=>{const seq=(0,import_chunk_UC6ORW33.heardSeq)(view.
 paths,"handback");if(seq===null)return[];return["--after-seq",jobs.length>1?`${view.id}:${seq}`:String(seq)]});return["--until","handback",...cursors]}function patienceMs({
@@ -5622,7 +5686,30 @@ idleWaitMs,leftMs+spec.kill_grace_ms+import_chunk_EBOOCFUF.idleGraceMs)}function
 12e4?6e4:1e3;return(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1,Math.ceil(longest/step))*step)}var mostIds=8;function commandForAll(jobs,timers,owner,option){
 const open=[...jobs.filter(({missing})=>isForWait(missing)),...timers.filter(({isFault,isExtra})=>isFault&&!isExtra)];if(open.length<2)return null;const ids=open.
 length<=mostIds?open.map(({view})=>view.id):[];const[first]=open;const whose=owner===null||!first?[]:ids.length>0?ownerWords(first):["--owner",owner];const which=[
-...ids,...whose];return(0,import_chunk_CZB4Q33L.nextCommand)(option,"wait",...which,"--any",...causesFor(open),"--timeout",patienceFor(...open))}
+...ids,...whose];return(0,import_chunk_E4YAHXBS.nextCommand)(option,"wait",...which,"--any",...causesFor(open),"--timeout",patienceFor(...open))}
+
+},
+"./chunk-JH6AINOU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{appendEntry:()=>appendEntry,entryText:()=>entryText,hasEntry:()=>hasEntry,journalHead:()=>journalHead,lastEntries:()=>lastEntries,
+parseEntries:()=>parseEntries,readJournal:()=>readJournal});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var entryHeads=["Did","Verified","Deficiencies","Next"];var heading=/^## Iteration (\d{1,9}) -- (\d{4}-\d\d-\d\d[0-9T:.Z+-]*)(?: \(([^)\n]{1,60})\))?$/;
+var journalBytes=16*1024*1024;function journalHead(goal){return`# Journal
+
+Goal: ${oneLine(goal)}
+`}function entryText(iteration,at,parts,note){const lists=[parts.did,parts.verified,parts.deficiencies,parts.next];const sections=entryHeads.map((head,index)=>`\
+### ${head}
+
+${listText(lists[index]??[])}`);return`
+## Iteration ${iteration} -- ${at}${note===void 0?"":` (${note})`}
+
+${sections.join("\n")}`}function listText(lines){return(lines.length===0?["none"]:lines).map(line=>`- ${oneLine(line)}
+`).join("")}function oneLine(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s*\n\s*<>/g," ").trim()}function appendEntry(file,text){const old=(0,
+import_chunk_PGEWSQPR.readText)(file,journalBytes)??"";(0,import_chunk_PGEWSQPR.appendText)(file,`${old===""||old.endsWith("\n")?"":"\n"}${text}`)}function readJournal(file){
+return(0,import_chunk_PGEWSQPR.readText)(file,journalBytes)}function parseEntries(text){const entries=[];let lines=[];let open;const close=()=>{if(!open)return;
+const parts=lines.flatMap(line=>/^### (\w+)$/.exec(line)?.[1]??[]);entries.push({...open,text:lines.join("\n").trimEnd(),parts})};for(const line of text.split("\
+\n")){const found=heading.exec(line);if(found){close();open={iteration:Number(found[1]),at:found[2]};lines=[]}if(open)lines.push(line)}close();return entries}function lastEntries(text,count){
+return parseEntries(text).slice(-count)}function hasEntry(text,iteration){return parseEntries(text).some(entry=>entry.iteration===iteration&&entryHeads.every(head=>entry.
+parts.includes(head)))}
 
 },
 "./chunk-MZF46EUA.js": function (module, exports) {
@@ -5636,6 +5723,19 @@ import_chunk_NVPF5LEY.errnoOf)(error)??"error";if(["EACCES","EPERM","ELOOP","ENA
 ook at ${target} (${code})`};const message=`cannot look at ${target}: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,
 retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}function signOf(facts){return facts?`${facts.inode}-${facts.size}-${facts.modifiedMs}`:
 "missing"}function sizeText(facts){return facts?(0,import_chunk_TFEMYLSK.formatSize)(facts.size):"not there"}
+
+},
+"./chunk-N7P2DYLQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_SYSY246F=load("./chunk-SYSY246F.js");
+var import_chunk_FQ7VHG76=load("./chunk-FQ7VHG76.js");var import_chunk_JLTJ4G56=load("./chunk-JLTJ4G56.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");
+var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_7A7PAC7A.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_7A7PAC7A.writerOptions,...import_chunk_7A7PAC7A.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_SYSY246F.taskOf)(context,input);const words=(0,import_chunk_JLTJ4G56.onceWords)(id,input,
+(0,import_chunk_JLTJ4G56.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_JLTJ4G56.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_FQ7VHG76.folderOf)(context,input);const staff=(0,import_chunk_SYSY246F.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_SYSY246F.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-NGEJ5SZN.js": function (module, exports) {
@@ -5704,19 +5804,6 @@ le"in seen)return seen;const baseline={};for(const file of seen.files)if(file.si
 return{baseline}}function isWanted(name){return(0,import_chunk_4MBICC2C.isHandback)(name)||name===import_chunk_4MBICC2C.completeName}
 
 },
-"./chunk-Q7PN7MS4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_RJXUXHD2=load("./chunk-RJXUXHD2.js");
-var import_chunk_OGR6MPIL=load("./chunk-OGR6MPIL.js");var import_chunk_MH6AMSRZ=load("./chunk-MH6AMSRZ.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");
-var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_7A7PAC7A.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_7A7PAC7A.writerOptions,...import_chunk_7A7PAC7A.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_RJXUXHD2.taskOf)(context,input);const words=(0,import_chunk_MH6AMSRZ.onceWords)(id,input,
-(0,import_chunk_MH6AMSRZ.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_MH6AMSRZ.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_OGR6MPIL.folderOf)(context,input);const staff=(0,import_chunk_RJXUXHD2.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_RJXUXHD2.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
-
-},
 "./chunk-REDIQC7B.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{signInOf:()=>signInOf,surveyBackends:()=>surveyBackends});module.exports=stdin_exports;var import_chunk_AZ4JBGG4=load(
 "./chunk-AZ4JBGG4.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
@@ -5739,55 +5826,6 @@ const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":").filter(Boo
 map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_S7M4UBSY.exists)??null}
 
 },
-"./chunk-RJXUXHD2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_Y6EXFSOA=load("./chunk-Y6EXFSOA.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_GIURLEWR=load("./chun\
-k-GIURLEWR.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_OVDZHHMN=load("./ch\
-unk-OVDZHHMN.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./\
-chunk-CZB4Q33L.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_CZB4Q33L.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_CZB4Q33L.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_EBOOCFUF.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_EBOOCFUF.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_EBOOCFUF.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_GIURLEWR.checkLaunchOptions)(input);const root=context.root(input);if(input.has("miles\
-tone"))await(await Promise.resolve().then(()=>load("./milestone-L5RPTYNJ.js"))).requireMilestone(context,input,root);const worktree=job.worktree===void 0?worktreeOf(
-input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,import_chunk_GIURLEWR.launchWords)(
-input,job.earlier),notify:await(0,import_chunk_GIURLEWR.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("time\
-out"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??
-input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??null,onStall:job.
-onStall??(0,import_chunk_GIURLEWR.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.dir,baseline:{}}:
-null,warnings:[...(0,import_chunk_Y6EXFSOA.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??false,credentials:(0,
-import_chunk_FIPOTEWL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_OVDZHHMN.settleLost)(root.folder);const admit=async()=>{const may={
-share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_OCKNGTMO.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_AZ4JBGG4.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_CZB4Q33L.nextCommands.
-waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
-await tellDirty(context,job.cwd);return(0,import_chunk_GIURLEWR.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
-const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
-undoHandback}=await Promise.resolve().then(()=>load("./handback-2RBRAO7E.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
-cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
-root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-GAWEVBZ2.js"));
-const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
-tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
- --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
-resume!==null)(0,import_chunk_Y6EXFSOA.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
-import_chunk_OVDZHHMN.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_OVDZHHMN.neighbourWarning)(id,(0,import_chunk_OVDZHHMN.
-modeOf)(root.folder,id))),told:id=>(0,import_chunk_OVDZHHMN.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_Y6EXFSOA.
-makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
-if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_4Q6K2ISY.requireBase)(words.cwd,base);return part}
-function askedProfile(input){return input.text("profile")}
-
-},
 "./chunk-RYGXIUHY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{listenForStops:()=>listenForStops});module.exports=stdin_exports;var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.j\
 s");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
@@ -5796,6 +5834,55 @@ const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))stop("state_v
 const lease=setInterval(()=>{(0,import_chunk_PALP4FE3.renewLease)(paths);look()},import_chunk_EBOOCFUF.leaseMs);process.on("SIGURG",look);const bound=(0,import_chunk_OC3P7SNQ.
 boundOf)(spec,turn);const release=(0,import_chunk_CL3BCQKO.atMonotonic)(bound,()=>stop("hard_timeout"));look();if((0,import_chunk_CL3BCQKO.monotonicMs)()>=bound)
 stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}
+
+},
+"./chunk-SYSY246F.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_AIOXFMW7=load("./chunk-AIOXFMW7.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_VDE5ZBVF=load("./chun\
+k-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_ZYP2VQRP=load("./ch\
+unk-ZYP2VQRP.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./\
+chunk-E4YAHXBS.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_E4YAHXBS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_E4YAHXBS.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_EBOOCFUF.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_EBOOCFUF.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_EBOOCFUF.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_VDE5ZBVF.checkLaunchOptions)(input);const root=context.root(input);if(input.has("miles\
+tone"))await(await Promise.resolve().then(()=>load("./milestone-L5RPTYNJ.js"))).requireMilestone(context,input,root);const worktree=job.worktree===void 0?worktreeOf(
+input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,import_chunk_VDE5ZBVF.launchWords)(
+input,job.earlier),notify:await(0,import_chunk_VDE5ZBVF.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("time\
+out"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??
+input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??null,onStall:job.
+onStall??(0,import_chunk_VDE5ZBVF.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.dir,baseline:{}}:
+null,warnings:[...(0,import_chunk_AIOXFMW7.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??false,credentials:(0,
+import_chunk_FIPOTEWL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_ZYP2VQRP.settleLost)(root.folder);const admit=async()=>{const may={
+share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_DEMY2OZQ.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_AZ4JBGG4.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_E4YAHXBS.nextCommands.
+waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
+await tellDirty(context,job.cwd);return(0,import_chunk_VDE5ZBVF.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
+undoHandback}=await Promise.resolve().then(()=>load("./handback-GM2BDQEC.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
+root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-GAWEVBZ2.js"));
+const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
+tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
+ --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
+resume!==null)(0,import_chunk_AIOXFMW7.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_ZYP2VQRP.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_ZYP2VQRP.neighbourWarning)(id,(0,import_chunk_ZYP2VQRP.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_ZYP2VQRP.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_AIOXFMW7.
+makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
+if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_4Q6K2ISY.requireBase)(words.cwd,base);return part}
+function askedProfile(input){return input.text("profile")}
 
 },
 "./chunk-TNLY6VRI.js": function (module, exports) {
@@ -5828,6 +5915,46 @@ M"]}';
 least:60,most:1800,external:[60,270],minutes5:270,long:[1200,1800],tracked:1200,human:1800,none:1200},iterationsMax:{default:100,min:1,max:1e5}};
 
 },
+"./chunk-WFATE7YP.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hindranceOf:()=>hindranceOf,lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});
+module.exports=stdin_exports;var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
+"./chunk-L7CMPXNA.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set,
+stopped:new Map}}function poolOf(spec){if(spec.kind==="timer")return null;return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){
+const own=poolOf(spec);const active=(0,import_chunk_447EROGN.listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===
+spec.id)continue;const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(
+id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(
+id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,
+place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,id);const condition=workerOf(
+paths)==="alive"?unlooked:look(root,id);if(condition===unlooked&&isLeft(root,paths,id,memory))return[];return condition!==void 0&&takesPlace(condition,memory,paths,
+id)?[{id,condition}]:[]}function isLeft(root,paths,id,memory){const silent=isSilent(memory,paths,id);if(!silent&&!stoppedWorkerOf(paths))return false;const view=liveView(
+root,id);if(!view||view.exit)return true;const{spec,turn}=view;return silent&&spec!==null&&(0,import_chunk_CL3BCQKO.monotonicMs)()>(0,import_chunk_OC3P7SNQ.boundOf)(
+spec,turn)+spec.kill_grace_ms+import_chunk_EBOOCFUF.unseenGraceMs}function stoppedWorkerOf(paths){return[(0,import_chunk_R6BAS6U2.readWorker)(paths),(0,import_chunk_R6BAS6U2.
+readLaunch)(paths)].map(read=>read.kind==="ok"?read.value.worker:void 0).find(worker=>worker!==void 0&&(0,import_chunk_33P23ATF.isStopped)(worker))}function hindranceOf(root,{
+ahead,atWork},memory){const waitedFor=[...ahead.slice(-import_chunk_EBOOCFUF.queueNamed),...atWork.slice(0,import_chunk_EBOOCFUF.queueNamed).map(({id})=>id)];let told;
+for(const id of waitedFor){const stopped=stoppedWorkerOf((0,import_chunk_SBGDAVSA.jobPaths)(root,id));if(!stopped)memory.stopped.delete(id);else{const since=memory.
+stopped.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.stopped.set(id,since);if((0,import_chunk_CL3BCQKO.monotonicMs)()-since>=import_chunk_EBOOCFUF.leaseMs)
+told??=`behind ${id}, whose worker is stopped; it goes on after: kill -CONT ${stopped.pid}`}}return told}function isLetGo(memory,paths,id){const known=memory.members.
+get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_5AMCSYZA.readTurn)(paths,id)!==void 0||
+(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}function look(root,id){const view=liveView(root,id);return view&&(0,import_chunk_OC3P7SNQ.conditionOf)(
+view)}function liveView(root,id){try{const view=(0,import_chunk_OC3P7SNQ.inspect)(root,id);return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?void 0:view}catch(error){
+if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){if(condition===
+"damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_QIDJPPSN.isSettleable)(condition)||!memory.unsettled.has(
+id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_R6BAS6U2.readSpec)(
+paths);if(read.kind!=="ok")return false;const key=(0,import_chunk_L7CMPXNA.readKey)();if(key===void 0)throw new import_chunk_NVPF5LEY.FaultError("state_unusable",
+"cannot look at the queue: this user's key is missing");const isOurs=await(0,import_chunk_L7CMPXNA.isGenuine)(read.value,key);const its=isOurs?poolOf(read.value):
+null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_5AMCSYZA.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[(0,import_chunk_R6BAS6U2.
+readWorker)(paths),(0,import_chunk_R6BAS6U2.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_33P23ATF.livenessOf)(read.value.worker):"dead");return[
+"alive","unknown"].find(one=>seen.includes(one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??(0,import_chunk_S7M4UBSY.
+factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);const ageMs=last?(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs:Number.POSITIVE_INFINITY;
+if(ageMs>=-import_chunk_EBOOCFUF.leaseMs&&ageMs<=import_chunk_EBOOCFUF.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,
+import_chunk_CL3BCQKO.monotonicMs)();memory.silent.set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_EBOOCFUF.leaseMs}function forgetGone(memory,active){
+const there=new Set(active);for(const known of[memory.members,memory.silent,memory.unsettled,memory.stopped])for(const id of known.keys())if(!there.has(id))known.
+delete(id)}
+
+},
 "./chunk-X2TSI3J6.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lineOf:()=>lineOf,lineOfEvent:()=>lineOfEvent,terminalLine:()=>terminalLine});module.exports=stdin_exports;var import_chunk_3DLQHJA7=load(
 "./chunk-3DLQHJA7.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var watchProtocol="job-compan\
@@ -5847,54 +5974,29 @@ if(state.state==="done")return["met",note?.word??"met"];if(state.state==="cancel
 bject"&&value!==null&&!Array.isArray(value)}
 
 },
-"./chunk-XDBW7CI5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lateOf:()=>lateOf,leftOf:()=>leftOf,outstanding:()=>outstanding,waitForThem:()=>waitForThem});module.exports=stdin_exports;
-var import_chunk_XWZYQZPB=load("./chunk-XWZYQZPB.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");
-var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");
-var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");
-var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");
-var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");function lateOf(fired,view){if(fired.wake!=="terminal")return lateEvent(fired,view);const replaced=replacedBy(
-view);if(replaced!==null)return{kind:"replaced",words:`${replaced}; a wake by it is to be ignored`};const collected=(0,import_chunk_UC6ORW33.collectedBy)(view);
-if(collected)return{kind:"duplicate",words:`${readWords(collected)}; another wake for it is a duplicate`};return view.spec?.timer&&view.state.state==="done"?lateTimer(
-view):null}function lateEvent(fired,view){if((0,import_chunk_OC3P7SNQ.isEnded)(view.state))return{kind:"late",words:`its job has ended since (${view.state.state}\
-); ${fired.wake==="handback"?"what it left is to be read with its end":"go by the end, not by this"}`};const told=(0,import_chunk_UC6ORW33.lastCollectedSeq)(view);
-const newest=fired.events.at(-1)?.seq??0;if(told===null||newest>told)return null;return{kind:"duplicate",words:`a wait has told it already (event ${newest}); an\
-other wake for it is a duplicate`}}function readWords({by,owner,at}){const who=typeof owner==="string"?` of ${short(owner)}`:"";const ms=(0,import_chunk_R6BAS6U2.
-instantOf)(at);const when=ms===null?"":` ${(0,import_chunk_SBRRC2LY.formatAge)((0,import_chunk_CL3BCQKO.nowMs)()-ms)} ago`;return`read by ${by==="wait"||by==="r\
-esult"?by:"somebody"}${who}${when}`}function replacedBy(view){if(!view.spec?.timer||view.state.state!=="canceled")return null;const why=(0,import_chunk_R6BAS6U2.
-readCancel)(view.paths)?.why;return why?.startsWith("replaced by ")?short(why):null}function lateTimer(view){const due=(0,import_chunk_R6BAS6U2.instantOf)(view.
-spec?.timer?.due_at)??(0,import_chunk_CL3BCQKO.nowMs)();const guarded=guardedBy(view,due);const open=guarded.filter(one=>one.endedMs===null||one.endedMs>due);if(guarded.
-length===0||open.length>0)return null;const last=guarded.reduce((a,b)=>(b.endedMs??0)>(a.endedMs??0)?b:a);const before=(0,import_chunk_SBRRC2LY.formatAge)(due-(last.
-endedMs??due));return{kind:"late",words:`nothing was left to guard when it came due: ${last.id} ended ${before} before`}}function isIdleTimer(view){if(!view.spec?.
-timer||(0,import_chunk_OC3P7SNQ.isEnded)(view.state))return false;const guarded=guardedBy(view,(0,import_chunk_CL3BCQKO.nowMs)());return guarded.length>0&&guarded.
-every(one=>one.endedMs!==null)}function guardedBy(timer,until){const armed=(0,import_chunk_R6BAS6U2.instantOf)(timer.state.created_at)??0;const found=[];for(const id of(0,
-import_chunk_447EROGN.listJobs)(timer.root).slice(0,guardedJobs).sort(import_chunk_V5ZZ3YHA.compareIds)){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(timer.root,
-id);const spec=id.startsWith("timer-")?void 0:(0,import_chunk_R6BAS6U2.readSpec)(paths);if(spec?.kind!=="ok"||spec.value.owner!==(timer.spec?.owner??null))continue;
-const state=(0,import_chunk_R6BAS6U2.readState)(paths);const isOver=state.kind==="ok"&&(0,import_chunk_OC3P7SNQ.isEnded)(state.value);const endedMs=isOver?(0,import_chunk_R6BAS6U2.
-instantOf)(state.value.ended_at)??0:null;if(((0,import_chunk_R6BAS6U2.instantOf)(spec.value.created_at)??0)<=until&&(endedMs===null||endedMs>=armed))found.push(
-{id,endedMs})}return found}var guardedJobs=2*import_chunk_EBOOCFUF.wakeJobs;function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(text).replace(/\s+/g," ").trim(),60)}var nothing={newestMs:null,startedBy:null,isBelow:false,handbackSeq:null};function outstanding(view,known,option){
-const{newestMs,...others}={...nothing,...known};const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);const health=(0,import_chunk_HJHBIBBW.healthOf)(view,
-condition);const isIdle=isIdleTimer(view);const facts={view,condition,health,ageMs:(0,import_chunk_R6BAS6U2.ageOf)(view.state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())??0,leftMs:leftOf(view),worker:workerWord(view),lastEventMs:newestMs===null?null:Math.max(0,(0,import_chunk_CL3BCQKO.nowMs)()-newestMs),queue:(0,import_chunk_HJHBIBBW.
-queueSeen)(view),late:isIdle?"all that it may have been set for has ended; it would wake for nothing":lateWords(view,health),isAwaited:isHeld(view),...others};return{
-...facts,next:isIdle?import_chunk_CZB4Q33L.nextCommands.cancel(view.id,option):nextOf(facts,option)}}function isHeld(view){try{return(0,import_chunk_XWZYQZPB.waitersOf)(
-view).waiters.some(one=>one.fault===null)}catch{return false}}function leftOf({spec,state,turn}){if(!spec||(0,import_chunk_OC3P7SNQ.isEnded)(state))return null;
-if(spec.timer)return Math.max(0,((0,import_chunk_R6BAS6U2.instantOf)(spec.timer.due_at)??(0,import_chunk_CL3BCQKO.nowMs)())-(0,import_chunk_CL3BCQKO.nowMs)());const left=Math.
-round((0,import_chunk_OC3P7SNQ.boundOf)(spec,turn)-(0,import_chunk_CL3BCQKO.monotonicMs)());return Number.isFinite(left)?Math.max(0,left):null}function workerWord(view){
-if((0,import_chunk_HJHBIBBW.findStopped)(view)?.cause==="worker_stopped")return"stopped";const{worker}=view.seen;if(worker==="alive")return"alive";if(worker==="\
-unknown")return"unseen";if(view.spec?.timer&&!view.spec.notify)return"not needed";return worker==="none"?"not yet":"gone"}function lateWords(view,{health}){const{
-spec,state}=view;const ran=(0,import_chunk_R6BAS6U2.ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());if(!spec||ran===null)return null;const past=(0,import_chunk_XWZYQZPB.
-pastExpectation)(view);if(past!==null)return past;const left=leftOf(view);if(!spec.staff||left===null||health==="progressing")return null;const used=1-left/spec.
-deadline_ms;return used<import_chunk_EBOOCFUF.lateShare?null:`${Math.floor(used*100)} % of its limit are used, and nothing moves`}function nextOf(one,option){const{
-view,condition,health,late}=one;if(condition==="damaged")return import_chunk_CZB4Q33L.nextCommands.doctor(view.id,option);if(health.attention_kind==="monitor_at\
-tention"&&one.worker!=="stopped")return waitFor([one],[view.id],option);const needsLook=health.health==="attention"||late!==null||one.isAwaited||one.isBelow;return needsLook?
-import_chunk_CZB4Q33L.nextCommands.observe(view.id,option):waitFor([one],[view.id],option)}function waitForThem(open,owner,option){const free=open.filter(({isAwaited,
-isBelow,condition,late,view})=>!isAwaited&&!isBelow&&condition!=="damaged"&&!(view.spec?.timer&&late!==null));if(free.length<2)return null;const ids=free.map(({
-view})=>view.id);const which=ids.length<=import_chunk_EBOOCFUF.wakePage.ids?ids:owner===null?[]:["--owner",owner];return waitFor(free,[...which,"--any"],option)}
-function waitFor(jobs,words,option){const agents=jobs.filter(({view})=>view.spec?.handback);const until=agents.length>0?["--until","handback"]:[];const after=agents.
-flatMap(({view,handbackSeq})=>handbackSeq===null?[]:["--after-seq",jobs.length>1?`${view.id}:${handbackSeq}`:String(handbackSeq)]);return(0,import_chunk_CZB4Q33L.
-nextCommand)(option,"wait",...words,...until,...after,"--timeout","10m")}
+"./chunk-XSWYDOFV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{conversationOf:()=>conversationOf,earlierOf:()=>earlierOf,lineageOf:()=>lineageOf,requireFolder:()=>requireFolder,requireGenuine:()=>requireGenuine,
+requireSameFolder:()=>requireSameFolder,requireSpec:()=>requireSpec});module.exports=stdin_exports;var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_YL5I5TV6=load(
+"./chunk-YL5I5TV6.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function requireSpec(root,id){
+const read=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));if(read.kind==="ok")return read.value;const reason=read.kind===
+"damaged"?read.reason:"its spec.json is missing";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use job ${id}: ${reason}`)}async function requireGenuine(spec){
+if(await(0,import_chunk_L7CMPXNA.isGenuine)(spec,(0,import_chunk_L7CMPXNA.readKey)()))return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot star\
+t anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,"launch it again in your own words")}function conversationOf(root,spec){
+const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,spec.id);const state=(0,import_chunk_R6BAS6U2.readState)(paths);if(state.kind!=="ok"||(0,import_chunk_OC3P7SNQ.
+isEnded)(state.value)&&!(0,import_chunk_YL5I5TV6.isContinuable)(paths,state.value))return null;return state.value.conversation?.id??null}function requireFolder(parent,verb,option){
+if((0,import_chunk_S7M4UBSY.isFolder)(parent.cwd))return parent.cwd;const gone=parent.worktree?`its worktree ${parent.worktree.path}`:`its folder ${parent.cwd}`;
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ${verb} job ${parent.id}: ${gone} is gone`,verb==="continue"?`name another folder with --cwd DIR,\
+ or start the task afresh: ${import_chunk_E4YAHXBS.nextCommands.restart(parent.id,option)}`:"launch the task again where it belongs now")}function requireSameFolder(parent,cwd,option){
+const backend=(0,import_chunk_FIPOTEWL.findBackend)(parent.staff?.backend??"");if(!backend||backend.resumesElsewhere||!backend.keepsConversation||cwd===parent.cwd)
+return;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.
+cwd}`,`leave --cwd away, or start the task afresh: ${import_chunk_E4YAHXBS.nextCommands.restart(parent.id,option)}`)}function earlierOf(root,backend,conversation){
+for(const id of(0,import_chunk_447EROGN.listJobs)(root)){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,id);const[spec,state]=[(0,import_chunk_R6BAS6U2.readSpec)(
+paths),(0,import_chunk_R6BAS6U2.readState)(paths)];if(spec.kind!=="ok"||state.kind!=="ok"||spec.value.staff?.backend!==backend)continue;if(state.value.conversation?.
+id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
+value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
+return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
 
 },
 "./chunk-XWZYQZPB.js": function (module, exports) {
@@ -5917,64 +6019,6 @@ cause)&&waiters.length>0;return{...seen,isGrave:!isMended&&seen.cause!=="checkpo
 ageOf)(state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const expected=spec?.run?.expect_ms;if(ran===null||typeof expected!=="number"||ran<=expected||(0,import_chunk_OC3P7SNQ.
 isEnded)(state))return null;return`expected to take ${(0,import_chunk_SBRRC2LY.formatDuration)(expected)}, runs for ${(0,import_chunk_SBRRC2LY.formatDuration)(whole(
 ran))}`}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
-
-},
-"./chunk-Y6EXFSOA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{defaultBackend:()=>defaultBackend,knownBackends:()=>knownBackends,launchWarnings:()=>launchWarnings,makeStaffPart:()=>makeStaffPart,
-narrowProfile:()=>narrowProfile,narrowingText:()=>narrowingText,noNarrowing:()=>noNarrowing,readNarrowing:()=>readNarrowing,requireFreeConversation:()=>requireFreeConversation});
-module.exports=stdin_exports;var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load(
-"./chunk-7U2475D5.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
-"./chunk-GAHUBHR4.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var noNarrowing={restrict:[],default_backend:{}};function readNarrowing(root,known2){const file=(0,import_chunk_SBGDAVSA.rootPaths)(root).
-config;const facts=(0,import_chunk_S7M4UBSY.factsOf)(file);if(!facts)return noNarrowing;if(facts.kind!=="file")throw refused(file,"it is no regular file");if(facts.
-uid!==process.getuid?.()||(facts.mode&18)!==0)throw refused(file,"others own it or may write it");const read=(0,import_chunk_PGEWSQPR.readJson)(file);if(read.kind!==
-"ok")throw refused(file,read.kind==="missing"?"it is gone":read.reason);return parse(read.value,known2,file)}function narrowingText({restrict,default_backend}){
-const isEmpty=restrict.length===0&&Object.keys(default_backend).length===0;return isEmpty?null:`${JSON.stringify({restrict,default_backend},null,2)}
-`}function narrowProfile(mode,profile,restrictions){const found=restrictions.find(({restrict})=>restrict.includes(mode));if(!found)return profile.asked??profile.
-fallback;if(profile.asked===void 0||profile.asked==="restricted")return"restricted";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use --profile\
- ${profile.asked} for ${mode}: ${found.file} restricts this mode`,`leave --profile away, or change "restrict" there (setup --restrict)`)}function defaultBackend(mode,user,narrowing){
-const id=(0,import_chunk_GAHUBHR4.findMode)(mode)?.id;const own=(id&&user.default_backends?.[id])??user.default_backend;if(own!==void 0)return{name:own,from:"us\
-er"};const name=id&&narrowing.default_backend[id];return name===void 0?void 0:{name,from:"state"}}function parse(value,known2,file){const{restrict=[],default_backend={},
-...rest}=value;const[extra]=Object.keys(rest);if(extra!==void 0)throw refused(file,`${JSON.stringify(extra)} is not known here`);if(!Array.isArray(restrict))throw refused(
-file,'"restrict" is no list of modes');if(typeof default_backend!=="object"||default_backend===null||Array.isArray(default_backend))throw refused(file,'"default\
-_backend" is no object');const backends2={};for(const[mode,name]of Object.entries(default_backend)){if(typeof name!=="string"||!known2.includes(name))throw refused(
-file,`backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);backends2[modeOf(mode,file)]=name}return{restrict:[...new Set(restrict.map(
-mode=>modeOf(mode,file)))],default_backend:backends2}}function modeOf(value,file){const mode=typeof value==="string"?(0,import_chunk_GAHUBHR4.findMode)(value):void 0;
-if(mode)return mode.id;throw refused(file,`mode ${JSON.stringify(value)} is not known; there are ${import_chunk_GAHUBHR4.modeIds.join(", ")}`)}function refused(file,reason){
-return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the config of the state folder ${file}: ${reason}`,'mend or remove it; its form is {"restric\
-t": ["review"], "default_backend": {"review": "codex"}}')}function makeStaffPart(words){const config=(0,import_chunk_TNLY6VRI.readUserConfig)();const narrowing=readNarrowing(
-words.stateRoot,knownBackends(config));const name=words.backend??defaultBackend(words.mode,config,narrowing)?.name;const{backend,custom}=chooseBackend(name,config,
-words.cwd);if(words.model!==null&&words.model.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --model "": it needs the name of a model');const profile=narrowProfile(
-words.mode,{asked:words.profile,fallback:fallbackOf(words)},[{restrict:config.restrict??[],file:(0,import_chunk_7U2475D5.userConfigFile)()??"your config"},{restrict:narrowing.
-restrict,file:(0,import_chunk_SBGDAVSA.rootPaths)(words.stateRoot).config}]);const terms=backend.profiles[profile];if(terms===null){const can=Object.entries(backend.
-profiles).filter(([,one])=>one!==null).map(([one])=>one);throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use profile ${profile} with backend ${custom?.
-name??backend.id}: it cannot be kept there; possible: ${can.join(", ")}`)}const program=programOf(backend,custom,words.cwd);const tooLong=custom?.prompt==="argu\
-ment"?(0,import_chunk_FIPOTEWL.findArgumentFault)([words.prompt]):null;if(tooLong!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot give the\
- task to backend ${custom?.name} as an argument: ${tooLong}`,'set "prompt": "stdin" for it in your config');const{version}=(0,import_chunk_AZ4JBGG4.checkProgram)(
-backend,program);(0,import_chunk_AZ4JBGG4.requirePolicy)(backend,profile,words.cwd,version);const{mode,model,prompt,resume}=words;return{mode,backend:backend.id,
-program,version,model,profile,adds:terms.adds,brief:custom?custom.brief??false:true,prompt,resume,custom}}function fallbackOf(words){return words.earlierProfile??
-(0,import_chunk_GAHUBHR4.findMode)(words.mode)?.profile??"restricted"}function launchWarnings(staff){return[...sandboxWarnings(staff),...modelWarnings(staff)]}function modelWarnings({
-model,custom}){if(model===null||!custom)return[];return[{code:"model_ignored",message:`${custom.name} is told no model: put ${model} into its "argv" in your con\
-fig`}]}function sandboxWarnings(staff){const terms=(0,import_chunk_FIPOTEWL.findBackend)(staff.backend)?.profiles[staff.profile];if(staff.profile!=="standard"||
-terms?.sandbox!==false)return[];const message=`${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;return[
-{code:"no_sandbox",message}]}function chooseBackend(name,config,cwd){if(name===void 0)return{backend:onlyInstalled(config,cwd),custom:null};const own=Object.hasOwn(
-config.backends,name)?config.backends[name]:void 0;const custom=(0,import_chunk_FIPOTEWL.findBackend)("custom");if(own&&custom)return{backend:custom,custom:{name,
-...own}};const backend=(0,import_chunk_FIPOTEWL.findBackend)(name);if(backend&&backend.id!=="custom")return{backend,custom:null};throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,'your own programs go into "backends" of ~/.config/job-companion/config.json')}function onlyInstalled(config,cwd){
-const found=import_chunk_FIPOTEWL.backends.filter(backend=>backend.programs.some(program=>(0,import_chunk_RWPWOFIF.findProgram)(program,cwd)!==void 0));if(found.
-length===1&&found[0])return found[0];const state=found.length===0?"no agent CLI is on PATH":`several are installed (${found.map(one=>one.id).join(", ")})`;const next=found.
-length===0?`install one of them; how, and what is there, shows: ${(0,import_chunk_CZB4Q33L.nextCommand)([],"setup")}`:"name one with --backend NAME";throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot choose a backend: ${state}; there are ${known(config)}`,next)}function knownBackends(config){return[...import_chunk_FIPOTEWL.backends.map(backend=>backend.
-id).filter(id=>id!=="custom"),...Object.keys(config.backends)]}function known(config){return knownBackends(config).join(", ")||"none"}function programOf(backend,custom,cwd){
-const names=custom?[custom.argv[0]]:backend.programs;for(const name of names){const program=(0,import_chunk_RWPWOFIF.findProgram)(name,cwd);if(program!==void 0)
-return program}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find ${names.join(" or ")} for backend ${custom?.name??backend.id}: not on PATH (${import_chunk_IYTRN2OE.
-variables.searchPath()||"empty"})`,`${custom?'mend "backends" of your config':`install it (${backend.install})`}, or choose another with --backend`)}function requireFreeConversation(root,backend,conversation){
-const{folder,option}=root;for(const id of(0,import_chunk_447EROGN.listActive)(folder)){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(folder,id);const spec=(0,import_chunk_R6BAS6U2.
-readSpec)(paths);if(spec.kind!=="ok"||spec.value.staff?.backend!==backend)continue;const state=(0,import_chunk_R6BAS6U2.readState)(paths);const uses=spec.value.
-staff.resume??(state.kind==="ok"?state.value.conversation?.id:void 0);if(uses!==conversation||(0,import_chunk_OVDZHHMN.isOver)(folder,id))continue;throw new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot continue conversation ${conversation}: job ${id} is using it`,import_chunk_CZB4Q33L.nextCommands.wait(id,option))}}
 
 },
 "./chunk-YPYRPMO7.js": function (module, exports) {
@@ -6023,46 +6067,6 @@ then(()=>load("./git-W2GBJ7F4.js"))).git,cmd:async()=>(await Promise.resolve().t
 ()=>load("./http-REMRMH7U.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-UFPTVB4A.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
 "./ci-G4WQWDV6.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-VURLDASD.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
 eview-MH7L6V7B.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
-
-},
-"./chunk-ZPJW4RNB.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hindranceOf:()=>hindranceOf,lookAtQueue:()=>lookAtQueue,makeQueueMemory:()=>makeQueueMemory,poolOf:()=>poolOf,workerOf:()=>workerOf});
-module.exports=stdin_exports;var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load(
-"./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
-"./chunk-L7CMPXNA.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");function makeQueueMemory(){return{members:new Map,silent:new Map,unsettled:new Set,
-stopped:new Map}}function poolOf(spec){if(spec.kind==="timer")return null;return JSON.stringify([spec.kind==="watch"?"watch":"work",spec.owner])}async function lookAtQueue(root,spec,memory){
-const own=poolOf(spec);const active=(0,import_chunk_447EROGN.listActive)(root);forgetGone(memory,active);const ahead=[];const begun=[];for(const id of active){if(id===
-spec.id)continue;const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,id);if(!await isInPool(memory,paths,id,own))continue;if(isLetGo(memory,paths,id))begun.push(
-id);else if((0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)<0&&!isSilent(memory,paths,id))ahead.push(id)}const isFirst=ahead.length===0;const atWork=begun.flatMap(
-id=>isFirst?lookAtWork(root,id,memory):[{id,condition:unlooked}]);const mayGo=isFirst&&atWork.length<(spec.max_live??Number.POSITIVE_INFINITY);return{ahead,atWork,
-place:ahead.length+1,mayGo}}var unlooked="supervised";function lookAtWork(root,id,memory){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,id);const condition=workerOf(
-paths)==="alive"?unlooked:look(root,id);if(condition===unlooked&&isLeft(root,paths,id,memory))return[];return condition!==void 0&&takesPlace(condition,memory,paths,
-id)?[{id,condition}]:[]}function isLeft(root,paths,id,memory){const silent=isSilent(memory,paths,id);if(!silent&&!stoppedWorkerOf(paths))return false;const view=liveView(
-root,id);if(!view||view.exit)return true;const{spec,turn}=view;return silent&&spec!==null&&(0,import_chunk_CL3BCQKO.monotonicMs)()>(0,import_chunk_OC3P7SNQ.boundOf)(
-spec,turn)+spec.kill_grace_ms+import_chunk_EBOOCFUF.unseenGraceMs}function stoppedWorkerOf(paths){return[(0,import_chunk_R6BAS6U2.readWorker)(paths),(0,import_chunk_R6BAS6U2.
-readLaunch)(paths)].map(read=>read.kind==="ok"?read.value.worker:void 0).find(worker=>worker!==void 0&&(0,import_chunk_33P23ATF.isStopped)(worker))}function hindranceOf(root,{
-ahead,atWork},memory){const waitedFor=[...ahead.slice(-import_chunk_EBOOCFUF.queueNamed),...atWork.slice(0,import_chunk_EBOOCFUF.queueNamed).map(({id})=>id)];let told;
-for(const id of waitedFor){const stopped=stoppedWorkerOf((0,import_chunk_SBGDAVSA.jobPaths)(root,id));if(!stopped)memory.stopped.delete(id);else{const since=memory.
-stopped.get(id)??(0,import_chunk_CL3BCQKO.monotonicMs)();memory.stopped.set(id,since);if((0,import_chunk_CL3BCQKO.monotonicMs)()-since>=import_chunk_EBOOCFUF.leaseMs)
-told??=`behind ${id}, whose worker is stopped; it goes on after: kill -CONT ${stopped.pid}`}}return told}function isLetGo(memory,paths,id){const known=memory.members.
-get(id);if(!known||known.isLetGo)return true;known.isLetGo=(0,import_chunk_S7M4UBSY.exists)(paths.turn)&&(0,import_chunk_5AMCSYZA.readTurn)(paths,id)!==void 0||
-(0,import_chunk_S7M4UBSY.exists)(paths.started);return known.isLetGo}function look(root,id){const view=liveView(root,id);return view&&(0,import_chunk_OC3P7SNQ.conditionOf)(
-view)}function liveView(root,id){try{const view=(0,import_chunk_OC3P7SNQ.inspect)(root,id);return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?void 0:view}catch(error){
-if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")return void 0;throw error}}function takesPlace(condition,memory,paths,id){if(condition===
-"damaged")return false;if(condition==="unclaimed")return!isSilent(memory,paths,id);return!(0,import_chunk_TDIQCWHM.isSettleable)(condition)||!memory.unsettled.has(
-id)}async function isInPool(memory,paths,id,pool){const known=memory.members.get(id);if(known)return known.pool===pool;const read=(0,import_chunk_R6BAS6U2.readSpec)(
-paths);if(read.kind!=="ok")return false;const key=(0,import_chunk_L7CMPXNA.readKey)();if(key===void 0)throw new import_chunk_NVPF5LEY.FaultError("state_unusable",
-"cannot look at the queue: this user's key is missing");const isOurs=await(0,import_chunk_L7CMPXNA.isGenuine)(read.value,key);const its=isOurs?poolOf(read.value):
-null;memory.members.set(id,{pool:its,isLetGo:!(0,import_chunk_5AMCSYZA.hasQueue)(read.value)});return its===pool}function workerOf(paths){const seen=[(0,import_chunk_R6BAS6U2.
-readWorker)(paths),(0,import_chunk_R6BAS6U2.readLaunch)(paths)].map(read=>read.kind==="ok"?(0,import_chunk_33P23ATF.livenessOf)(read.value.worker):"dead");return[
-"alive","unknown"].find(one=>seen.includes(one))??"dead"}function isSilent(memory,paths,id){const last=(0,import_chunk_S7M4UBSY.factsOf)(paths.lease)??(0,import_chunk_S7M4UBSY.
-factsOf)(paths.launch)??(0,import_chunk_S7M4UBSY.factsOf)(paths.spec);const ageMs=last?(0,import_chunk_CL3BCQKO.nowMs)()-last.modifiedMs:Number.POSITIVE_INFINITY;
-if(ageMs>=-import_chunk_EBOOCFUF.leaseMs&&ageMs<=import_chunk_EBOOCFUF.leaseStaleMs){memory.silent.delete(id);return false}const since=memory.silent.get(id)??(0,
-import_chunk_CL3BCQKO.monotonicMs)();memory.silent.set(id,since);return(0,import_chunk_CL3BCQKO.monotonicMs)()-since>2*import_chunk_EBOOCFUF.leaseMs}function forgetGone(memory,active){
-const there=new Set(active);for(const known of[memory.members,memory.silent,memory.unsettled,memory.stopped])for(const id of known.keys())if(!there.has(id))known.
-delete(id)}
 
 },
 "./ci-G4WQWDV6.js": function (module, exports) {
@@ -6157,13 +6161,13 @@ const escaped=found=>`\\u${found.charCodeAt(0).toString(16).padStart(4,"0")}`;re
 `}
 
 },
-"./clean-BN743OPQ.js": function (module, exports) {
+"./clean-HVF6WNNO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{clean:()=>clean});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_MBR3QAP2=load(
 "./chunk-MBR3QAP2.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -6177,7 +6181,7 @@ worktreeWork)(spec.worktree);if(work.isGone)return work.isMerged?void 0:`its wor
 0&&!work.isMerged)return`its worktree ${folder} holds ${work.commits} unmerged commit(s)`;return jobsIn(folder)}async function jobsIn(folder){const{folder:root}=(0,
 import_chunk_LTTE43GU.locateRoot)({cwd:folder});if(!root.startsWith(`${folder}/`)||!(0,import_chunk_S7M4UBSY.exists)(root))return void 0;try{if(!(0,import_chunk_LTTE43GU.
 checkRoot)(root))return void 0;for(const id of new Set([...(0,import_chunk_447EROGN.listActive)(root),...(0,import_chunk_447EROGN.listJobs)(root)])){if(!(0,import_chunk_S7M4UBSY.
-exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_TDIQCWHM.refresh)(root,id));if(why!==void 0)return`its\
+exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,id).folder))continue;const why=keeps(await(0,import_chunk_QIDJPPSN.refresh)(root,id));if(why!==void 0)return`its\
  worktree ${folder} has a job of its own, ${id}: ${why}`}return void 0}catch(error){return`its worktree ${folder} has a state folder that cannot be read (${error instanceof
 Error?error.message:"error"})`}}function keeps(view){if(view.damage!==null)return`its record is damaged (${view.damage})`;if(!(0,import_chunk_OC3P7SNQ.isEnded)(
 view.state))return"it is live";if(!(0,import_chunk_UC6ORW33.isCollected)(view))return"nobody has collected its result";const inner=view.spec?.worktree?.path;return inner!==
@@ -6189,7 +6193,7 @@ root,id));if(spec.kind!=="ok"||!spec.value.worktree||!await(0,import_chunk_L7CMP
 branch}=spec.value.worktree;if(namers(root,path2).every(one=>ids.includes(one)))found.set(path2,{id,path:path2,branch})}return[...found.values()]}function namers(root,folder){
 return(0,import_chunk_447EROGN.listJobs)(root).filter(id=>{const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));return spec.
 kind==="ok"&&spec.value.worktree?.path===folder})}async function planClean(root,options){const plan={remove:[],keep:[],worktrees:[],debris:findDebris(root)};const ancestors=ancestorsOfLive(
-root);let finished=0;for(const id of(0,import_chunk_447EROGN.listJobs)(root)){const view=await(0,import_chunk_TDIQCWHM.refresh)(root,id);const why=!(0,import_chunk_OC3P7SNQ.
+root);let finished=0;for(const id of(0,import_chunk_447EROGN.listJobs)(root)){const view=await(0,import_chunk_QIDJPPSN.refresh)(root,id);const why=!(0,import_chunk_OC3P7SNQ.
 isEnded)(view.state)?"it is live":view.damage!==null?`its record is damaged (${view.damage})`:(0,import_chunk_MBR3QAP2.isAwaited)(root,id)?"somebody waits for i\
 t":ancestors.has(id)?"a live job descends from it":!(0,import_chunk_UC6ORW33.isCollected)(view)&&!options.includeUncollected?"nobody has collected its result":void 0;
 if((0,import_chunk_OC3P7SNQ.isEnded)(view.state))finished+=1;const ageMs=(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(view.state.ended_at??view.state.created_at);
@@ -6218,7 +6222,7 @@ exitCodes.done,json:none}:{code:import_chunk_6PFAPK5K.exitCodes.done,out:`no job
 `};const options={olderThanMs:input.durationOrDefault("older-than"),keep:input.count("keep")??0,includeUncollected:false};if(!input.has("yes")){const plan=await planClean(
 root.folder,options);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{...none,would_remove:plan.remove,worktrees:plan.worktrees,kept:plan.
 keep}};const lines=[...plan.remove.map(id=>`would remove ${id}${withTree(plan.worktrees,id)}`),...plan.keep.map(one=>`keeps ${one.id}: ${one.why}`),`${plan.remove.
-length} of these jobs would be removed; do it with:`,`${(0,import_chunk_CZB4Q33L.nextCommand)(root.option,"clean",...given(input),"--yes")}`];return{code:import_chunk_6PFAPK5K.
+length} of these jobs would be removed; do it with:`,`${(0,import_chunk_E4YAHXBS.nextCommand)(root.option,"clean",...given(input),"--yes")}`];return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:`${lines.join("\n")}
 `}}const done=await(0,import_chunk_V3DXEM5O.withLock)((0,import_chunk_SBGDAVSA.rootPaths)(root.folder).lock,async()=>{const plan=await planClean(root.folder,options);
 removeDebris(plan.debris);const{kept,...gone}=await removeJobs(root.folder,plan.remove);return{...gone,kept:[...plan.keep,...kept]}});if(input.has("json"))return{
@@ -6276,21 +6280,21 @@ exports=stdin_exports;var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./continue-X2UVXNE2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_L3XBP4MF=load("./chunk-L3XBP4MF\
-.js");var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_RJXUXHD2=load("./chunk-RJXUXHD2.js");var import_chunk_Y6EXFSOA=load("./chunk-Y6EXFS\
-OA.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_OGR6MPIL=load("./chunk-OGR6MPIL.js");var import_chunk_FZTPRCKC=load("./chunk-FZTP\
-RCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_MH6AMSRZ=load("./chunk-MH6AMSRZ.js");var import_chunk_GIURLEWR=load("./chunk-GI\
-URLEWR.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
+"./continue-CCECSZJH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV\
+.js");var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_SYSY246F=load("./chunk-SYSY246F.js");var import_chunk_AIOXFMW7=load("./chunk-AIOXFM\
+W7.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FQ7VHG76=load("./chunk-FQ7VHG76.js");var import_chunk_FZTPRCKC=load("./chunk-FZTP\
+RCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_JLTJ4G56=load("./chunk-JLTJ4G56.js");var import_chunk_VDE5ZBVF=load("./chunk-VD\
+E5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
 FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chun\
 k-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./ch\
 unk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./\
-chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("\
+chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("\
 ./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -6304,29 +6308,29 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
 f the earlier job)"},share:import_chunk_7A7PAC7A.writerOptions.share,...import_chunk_7A7PAC7A.launchOptions},notes:"Backend, mode, model, profile, folder and la\
 bel are those of the earlier job unless given, the owner too when this call names none. The limit is a fresh one, and --max-live is asked for anew.",examples:['\
 continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.
-checkRoot)(root.folder);const prompt=await(0,import_chunk_RJXUXHD2.taskOf)(context,input);const words=(0,import_chunk_MH6AMSRZ.onceWords)("continue",input,input.
-has("cwd")?(0,import_chunk_MH6AMSRZ.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_MH6AMSRZ.repeatedLaunch)(context,input,words,false);
-if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_L3XBP4MF.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_L3XBP4MF.
+checkRoot)(root.folder);const prompt=await(0,import_chunk_SYSY246F.taskOf)(context,input);const words=(0,import_chunk_JLTJ4G56.onceWords)("continue",input,input.
+has("cwd")?(0,import_chunk_JLTJ4G56.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_JLTJ4G56.repeatedLaunch)(context,input,words,false);
+if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_XSWYDOFV.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_XSWYDOFV.
 conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_OGR6MPIL.folderOf)(context,
-input):(0,import_chunk_L3XBP4MF.requireFolder)(parent,"continue",root.option);(0,import_chunk_L3XBP4MF.requireSameFolder)(parent,cwd,root.option);const part=(0,
-import_chunk_Y6EXFSOA.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_RJXUXHD2.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_CZB4Q33L.nextCommands.restart(parent.id,root.option));
-context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_L3XBP4MF.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_RJXUXHD2.launchStaff)(context,input,{
-verb:parent.verb,earlier:{owner:parent.owner,label:parent.label,milestone:parent.milestone??null},staff:part,cwd,lineage:(0,import_chunk_L3XBP4MF.lineageOf)(parent,
+FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_FQ7VHG76.folderOf)(context,
+input):(0,import_chunk_XSWYDOFV.requireFolder)(parent,"continue",root.option);(0,import_chunk_XSWYDOFV.requireSameFolder)(parent,cwd,root.option);const part=(0,
+import_chunk_AIOXFMW7.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
+odel")??staff.model,profile:(0,import_chunk_SYSY246F.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_E4YAHXBS.nextCommands.restart(parent.id,root.option));
+context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_XSWYDOFV.earlierOf)(
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_SYSY246F.launchStaff)(context,input,{
+verb:parent.verb,earlier:{owner:parent.owner,label:parent.label,milestone:parent.milestone??null},staff:part,cwd,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(parent,
 "continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("conversation"),quietMs:input.duration("q\
 uiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){
-const{state}=await(0,import_chunk_TDIQCWHM.refresh)(root.folder,parent.id);if(!(0,import_chunk_OC3P7SNQ.isEnded)(state))return import_chunk_CZB4Q33L.nextCommands.
-waitOn(parent.id,parent,root.option);if(parent.timer&&parent.timer.delay_ms===null)return null;return import_chunk_CZB4Q33L.nextCommands.restart(parent.id,root.
+const{state}=await(0,import_chunk_QIDJPPSN.refresh)(root.folder,parent.id);if(!(0,import_chunk_OC3P7SNQ.isEnded)(state))return import_chunk_E4YAHXBS.nextCommands.
+waitOn(parent.id,parent,root.option);if(parent.timer&&parent.timer.delay_ms===null)return null;return import_chunk_E4YAHXBS.nextCommands.restart(parent.id,root.
 option)}function parentOf(root,input){const[job,conversation]=[input.text("job"),input.text("conversation")];if(job!==void 0&&conversation!==void 0)throw(0,import_chunk_NVPF5LEY.
-usageError)("cannot take --job and --conversation together");if(job!==void 0)return(0,import_chunk_L3XBP4MF.requireSpec)(root,(0,import_chunk_447EROGN.requireWholeId)(
+usageError)("cannot take --job and --conversation together");if(job!==void 0)return(0,import_chunk_XSWYDOFV.requireSpec)(root,(0,import_chunk_447EROGN.requireWholeId)(
 root,job));const owner=conversation===void 0?input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??null:null;const id=(0,import_chunk_HPPEOSO5.findLatest)(
-root.folder,owner,(_,spec)=>{const known=spec.staff?(0,import_chunk_L3XBP4MF.conversationOf)(root.folder,spec):null;return conversation===void 0?known!==null:known===
-conversation});if(id!==void 0)return(0,import_chunk_L3XBP4MF.requireSpec)(root,id);const what=conversation===void 0?"a conversation":`conversation ${JSON.stringify(
+root.folder,owner,(_,spec)=>{const known=spec.staff?(0,import_chunk_XSWYDOFV.conversationOf)(root.folder,spec):null;return conversation===void 0?known!==null:known===
+conversation});if(id!==void 0)return(0,import_chunk_XSWYDOFV.requireSpec)(root,id);const what=conversation===void 0?"a conversation":`conversation ${JSON.stringify(
 conversation)}`;const whose=owner===null?"":` of owner ${owner}`;throw new import_chunk_NVPF5LEY.FaultError("unknown_job",`cannot find ${what}: no job${whose} i\
-n ${root.folder} recorded one`,import_chunk_CZB4Q33L.nextCommands.status(root.option))}
+n ${root.folder} recorded one`,import_chunk_E4YAHXBS.nextCommands.status(root.option))}
 
 },
 "./dir-CNV6YMB7.js": function (module, exports) {
@@ -6378,15 +6382,15 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "hex").slice(0,40)}
 
 },
-"./doctor-C7LJL2NY.js": function (module, exports) {
+"./doctor-UZ4T3HZ6.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctor:()=>doctor});module.exports=stdin_exports;var import_chunk_2FUCXAUY=load("./chunk-2FUCXAUY.js");var import_chunk_7YCMYM3C=load(
 "./chunk-7YCMYM3C.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_HJHBIBBW=load(
 "./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load(
 "./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
@@ -6395,19 +6399,19 @@ return"closed"}}function short(text){return digest(text).slice(0,12)}function di
 "./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");async function diagnose(root,id){if(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id).folder)){const next=(0,
-import_chunk_CZB4Q33L.nextCommand)(root.option,"clean","--yes");return{id,condition:"damaged",problem:"a marker of a live job without a job folder",next,facts:[]}}
+import_chunk_E4YAHXBS.nextCommand)(root.option,"clean","--yes");return{id,condition:"damaged",problem:"a marker of a live job without a job folder",next,facts:[]}}
 const view=(0,import_chunk_OC3P7SNQ.inspect)(root.folder,id);const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);return{id,condition,...await problemOf(
 root,view,condition),facts:factsOfJob(view)}}async function diagnoseAll(root){const ids=[...new Set([...(0,import_chunk_447EROGN.listActive)(root.folder),...(0,
 import_chunk_447EROGN.listJobs)(root.folder)])];const findings=[];for(const id of ids)findings.push(await diagnose(root,id));return findings.filter(finding=>finding.
-problem!==null)}async function problemOf(root,view,condition){const{id,spec,damage}=view;const wait=import_chunk_CZB4Q33L.nextCommands.waitOn(id,(0,import_chunk_OC3P7SNQ.
+problem!==null)}async function problemOf(root,view,condition){const{id,spec,damage}=view;const wait=import_chunk_E4YAHXBS.nextCommands.waitOn(id,(0,import_chunk_OC3P7SNQ.
 isEnded)(view.state)?null:spec,root.option);if(condition==="damaged")return{problem:`the record is damaged: ${damage}; nothing was deleted, output and result fi\
-les are as they were`,next:import_chunk_CZB4Q33L.nextCommands.status(root.option)};if(spec&&!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)&&!await(0,import_chunk_L7CMPXNA.
+les are as they were`,next:import_chunk_E4YAHXBS.nextCommands.status(root.option)};if(spec&&!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)&&!await(0,import_chunk_L7CMPXNA.
 isGenuine)(spec,(0,import_chunk_L7CMPXNA.readKey)())){return{problem:"spec.json was changed or written by another user: nothing is started or signaled for this \
-job",next:import_chunk_CZB4Q33L.nextCommands.observe(id,root.option)}}if(spec&&!(0,import_chunk_5AMCSYZA.findEngine)(spec.engine))return{problem:`it runs on the\
+job",next:import_chunk_E4YAHXBS.nextCommands.observe(id,root.option)}}if(spec&&!(0,import_chunk_5AMCSYZA.findEngine)(spec.engine))return{problem:`it runs on the\
  engine ${spec.engine}, which this release does not know`,next:null};const health=(0,import_chunk_HJHBIBBW.healthOf)(view,condition);switch(condition){case"orph\
 aned":case"unclaimed":return{problem:health.reason??condition,next:wait};case"over":case"lost":case"host_restarted":case"never_started":return{problem:`${condition}\
 : the end is not published yet; the next reader in the same place does it`,next:wait};case"supervised":case"unseen":return{problem:health.health==="attention"?health.
-reason??null:null,next:health.health==="attention"?import_chunk_CZB4Q33L.nextCommands.observe(id,root.option):null};default:return{problem:null,next:null}}}function factsOfJob(view){
+reason??null:null,next:health.health==="attention"?import_chunk_E4YAHXBS.nextCommands.observe(id,root.option):null};default:return{problem:null,next:null}}}function factsOfJob(view){
 const facts=[`state ${view.state.state}`,`worker ${view.seen.worker}`,`shim ${view.seen.shim}`];if(view.launch&&view.launch.generation>1)facts.push(`worker repl\
 aced ${view.launch.generation-1} time(s)`);if(view.leaseAgeMs!==null)facts.push(`last sign of life ${Math.round(view.leaseAgeMs/1e3)} s ago`);if(view.exit)facts.
 push(`the command ended with exit code ${view.exit.exit_code}`);const notice=(0,import_chunk_CLZY6WGD.failedNotice)(view);if(notice!==null)facts.push(`notifier ${notice}`);
@@ -6417,7 +6421,7 @@ stricted, in an empty folder (calls its model once)"},...import_chunk_7A7PAC7A.c
 ith --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its ow\
 n history.",examples:["doctor","doctor run-mik3x9ab-4f7q2z","doctor --backend codex"],async run(context,input){const backend=input.text("backend");if(backend!==
 void 0){if(input.words.length>0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");const{doctorBackend}=await Promise.resolve().
-then(()=>load("./doctor-backend-7RG354CN.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_LTTE43GU.
+then(()=>load("./doctor-backend-6BSXYTQT.js"));return doctorBackend(context,backend,input.has("json"))}const root=context.root(input);const isThere=(0,import_chunk_LTTE43GU.
 checkRoot)(root.folder);const word=input.words[0];const findings=!isThere&&word===void 0?[]:word===void 0?await diagnoseAll(root):[await diagnose(root,(0,import_chunk_447EROGN.
 findJob)(root,word))];const hooks=word===void 0?(0,import_chunk_2FUCXAUY.surveyHooks)((0,import_chunk_G4YWOPCR.findWorktree)(context.cwd)??context.cwd):[];const broken=hooks.
 filter(({problem})=>problem!==null);const isWrong=broken.length>0||findings.some(finding=>finding.problem!==null);const code=isWrong?import_chunk_6PFAPK5K.exitCodes.
@@ -6427,26 +6431,26 @@ ng is wrong in ${root.folder}`:text}
 `}}};function tell(finding){const lines=[`${finding.id}: ${finding.problem??"nothing is wrong"}`,`  ${finding.facts.join(", ")}`];if(finding.next!==null)lines.push(
 `  next: ${finding.next}`);return lines.join("\n")}function tellHook({host,file,problem,next}){return`hooks of ${host}: ${problem}
   ${file}
-  next: ${(0,import_chunk_CZB4Q33L.nextCommand)([],...next)}`}
+  next: ${(0,import_chunk_E4YAHXBS.nextCommand)([],...next)}`}
 
 },
-"./doctor-backend-7RG354CN.js": function (module, exports) {
+"./doctor-backend-6BSXYTQT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{doctorBackend:()=>doctorBackend});module.exports=stdin_exports;var import_chunk_REDIQC7B=load("./chunk-REDIQC7B.js");
-var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_HYJ46B4K=load("./chunk-HYJ46B4K.js");var import_chunk_Y6EXFSOA=load("./chunk-Y6EXFSOA.js");
-var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");
-var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_B4P2K2K4=load("./chunk-B4P2K2K4.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");
+var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_ANXJYSKA=load("./chunk-ANXJYSKA.js");var import_chunk_AIOXFMW7=load("./chunk-AIOXFMW7.js");
+var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");
+var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_266EI5R6=load("./chunk-266EI5R6.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");
 var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");
 var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");
-var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_DEIEEHFP=load("./chunk-DEIEEHFP.js");
-var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");
+var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_DJJADEX7=load("./chunk-DJJADEX7.js");
+var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");
 var import_chunk_BTF4EMH6=load("./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");
 var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");
 var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");
 var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");
 var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");
-var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");
+var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");
 var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");
-var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");
+var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");
 var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
 var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");
 var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
@@ -6465,17 +6469,17 @@ import_chunk_FKEDTWPK.holdSignals)();try{const folder=makeTempFolder("job-compan
 root,cwd,name,canRestrict?"restricted":"standard");await requireQuiet(signals);onStart();const trial=await tryIn(root,cwd,part,signals);left=await removeOrName(
 folder);return{...trial,left}}finally{if(left===null)await removeOrName(folder)}}finally{signals.release()}}async function requireQuiet(signals){const signal=await signals.
 first();if(signal!==null)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot try it: interrupted by ${signal} before the start`)}function makePart(root,cwd,backend,profile){
-const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_Y6EXFSOA.makeStaffPart)({...words,backend,profile,cwd}),
-brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_OCKNGTMO.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",
+const words={mode:"ask",stateRoot:root.folder,model:null,prompt:task,resume:null};return{...(0,import_chunk_AIOXFMW7.makeStaffPart)({...words,backend,profile,cwd}),
+brief:false}}async function tryIn(root,cwd,part,signals){const{id}=await(0,import_chunk_DEMY2OZQ.launch)(root,{kind:"staff",verb:"ask",owner:null,label:"doctor",
 onceKey:null,cwd,deadlineMs:trialMs,killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.min,firstOutputMs:null,
-stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_HYJ46B4K.cancelJob)(root.folder,id,{owner:null,
+stallMs:null,lineage:null,run:null,staff:part});const why="doctor was interrupted";signals.onEach(()=>void(0,import_chunk_ANXJYSKA.cancelJob)(root.folder,id,{owner:null,
 why}).catch(()=>void 0));const{view,firstOutputMs}=await follow(root,id);const{state}=view;return{program:part.program,version:part.version??null,profile:part.profile,
 adds:part.adds,state:state.state,error:state.error,warnings:state.warnings,first_output_ms:firstOutputMs,duration_ms:state.duration_ms,conversation_id:state.conversation?.
 id??null,answer:state.state==="done"?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_PGEWSQPR.readText)(view.paths.result)??
 ""),answerBytes):null}}async function follow(root,id){const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id);let firstOutputMs=null;const look=()=>{const started=(0,
-import_chunk_DEIEEHFP.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
+import_chunk_DJJADEX7.startedAt)(paths);if(firstOutputMs!==null||started===null||!(0,import_chunk_S7M4UBSY.factsOf)(paths.output)?.size)return;firstOutputMs=Math.
 max(0,(0,import_chunk_CL3BCQKO.nowMs)()-Date.parse(started))};const patience=trialMs+3*import_chunk_EBOOCFUF.limits.staffKillGrace.default;const{views:[view]}=await(0,
-import_chunk_B4P2K2K4.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
+import_chunk_266EI5R6.waitForJobs)(root.folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:50,onHeartbeat:look});look();if(!view)throw new import_chunk_NVPF5LEY.
 FaultError("internal",`cannot find job ${id} any more`);return{view,firstOutputMs}}async function removeOrName(folder){const until=(0,import_chunk_CL3BCQKO.monotonicMs)()+
 2e3;for(;;){try{(0,import_chunk_S7M4UBSY.removeTree)(folder);return null}catch{if((0,import_chunk_CL3BCQKO.monotonicMs)()>until)return folder;await(0,import_chunk_CL3BCQKO.
 sleep)(20)}}}async function doctorBackend(context,name,isJson){const backend=(0,import_chunk_FIPOTEWL.findBackend)(name);const signIn=backend?(0,import_chunk_REDIQC7B.
@@ -6495,10 +6499,10 @@ text)));return`${[`${name}: ${isReady?"ready":"not ready"}`,...lines].join("\n")
 `}
 
 },
-"./end-queued-QFBEMJNZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{endQueued:()=>endQueued});module.exports=stdin_exports;var import_chunk_4PYK52YG=load("./chunk-4PYK52YG.js");var import_chunk_F72JFZZB=load(
-"./chunk-F72JFZZB.js");var import_chunk_DEIEEHFP=load("./chunk-DEIEEHFP.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load(
+"./end-queued-BCRKNELS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{endQueued:()=>endQueued});module.exports=stdin_exports;var import_chunk_XZX2QD7V=load("./chunk-XZX2QD7V.js");var import_chunk_IQWIIIKS=load(
+"./chunk-IQWIIIKS.js");var import_chunk_DJJADEX7=load("./chunk-DJJADEX7.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load(
 "./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
 "./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_DKHKDNN3=load(
@@ -6506,9 +6510,9 @@ text)));return`${[`${name}: ${isReady?"ready":"not ready"}`,...lines].join("\n")
 "./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_67KJULEZ=load(
 "./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
+"./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -6520,7 +6524,7 @@ import_chunk_SBGDAVSA.jobPaths)(root,id);try{await(0,import_chunk_V3DXEM5O.withL
 const{spec,cancel,worker,...view}=(0,import_chunk_OC3P7SNQ.inspect)(root,id);if(!spec||!cancel||!(0,import_chunk_OC3P7SNQ.isQueued)({...view,spec,cancel,worker}))
 return;const read=(0,import_chunk_R6BAS6U2.readState)(paths);if(read.kind==="ok"&&read.value.queue)(0,import_chunk_R6BAS6U2.writeState)(paths,{...read.value,queue:null},
 {sync:false});(0,import_chunk_DYMNB7GS.openJournal)(paths,spec).append("cancel_requested",{request:cancel});const ending={reason:"canceled",exit:void 0,tree:nothing,
-reconciled:false};await(0,import_chunk_4PYK52YG.concludeAsked)({paths,spec},ending,null);(0,import_chunk_PZGY5XKU.removeCgroup)(worker?.cgroup??(0,import_chunk_PZGY5XKU.
+reconciled:false};await(0,import_chunk_XZX2QD7V.concludeAsked)({paths,spec},ending,null);(0,import_chunk_PZGY5XKU.removeCgroup)(worker?.cgroup??(0,import_chunk_PZGY5XKU.
 findCgroup)(id),id)});return true}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy")return false;throw error}}
 
 },
@@ -6646,15 +6650,15 @@ reason,retryAfterMs:null};const answer=opened.git.run(["rev-parse","--git-dir"])
 not_found",message:answer.reason};return{kind:"trouble",cause:"timeout",message:answer.reason,retryAfterMs:null}}
 
 },
-"./handback-2RBRAO7E.js": function (module, exports) {
+"./handback-GM2BDQEC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{handbackWarnings:()=>handbackWarnings,planHandback:()=>planHandback,takeHandback:()=>takeHandback,undoHandback:()=>undoHandback});
-module.exports=stdin_exports;var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
+module.exports=stdin_exports;var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load(
 "./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_Q6XXSC6O=load("./chunk-Q6XXSC6O.js");var import_chunk_YV4RF5OF=load(
-"./chunk-YV4RF5OF.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load(
-"./chunk-TDIQCWHM.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
+"./chunk-YV4RF5OF.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_FDR4B2RE=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load(
+"./chunk-QIDJPPSN.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load(
@@ -6664,9 +6668,9 @@ module.exports=stdin_exports;var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js
 trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot take --handback "": it needs the path of a folder');requireReach(staff);const dir=resolveDir(import_node_path.
 default.resolve(place.from,said),said);const odd=new RegExp("[*?[\\]{},!\\\\]|\\p{Cc}","u").exec(dir)?.[0];if(odd!==void 0)throw refused(said,`its path ${show(dir)}\
  holds ${JSON.stringify(odd)}, which agent CLIs do not take as it is`);const fault=placeFault(dir,place);if(fault!==void 0)throw refused(said,fault);return{dir,
-said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,import_chunk_OVDZHHMN.liveStaff)(root.folder)).find(spec=>spec.
+said,isMade:false}}async function takeHandback(root,plan){const{dir,said}=plan;const rival=(await(0,import_chunk_ZYP2VQRP.liveStaff)(root.folder)).find(spec=>spec.
 handback?.dir===dir);if(rival)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot take --handback ${show(said)}: job ${rival.id} hands its files back in ${dir}`,
-`name another folder, or wait for that job: ${import_chunk_CZB4Q33L.nextCommands.wait(rival.id,root.option)}`);make(plan);if(resolveDir(dir,said)!==dir)throw refused(
+`name another folder, or wait for that job: ${import_chunk_E4YAHXBS.nextCommands.wait(rival.id,root.option)}`);make(plan);if(resolveDir(dir,said)!==dir)throw refused(
 said,`${dir} leads somewhere else now`);const there=await(0,import_chunk_Q6XXSC6O.baselineOf)(dir);if("trouble"in there)throw refused(said,`${dir} cannot be use\
 d: ${there.trouble}`,"name an empty folder");return{dir,baseline:there.baseline}}function undoHandback({dir,isMade}){if(isMade)(0,import_chunk_S7M4UBSY.removeEmptyFolder)(
 dir)}function handbackWarnings(staff){if(staff.brief)return[];const message=`${staff.custom?.name??staff.backend} gets its task as it is: of the hand-back folde\
@@ -6733,12 +6737,12 @@ newBounds,withHandback:()=>import_chunk_6ONMVCPU.withHandback});module.exports=s
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-5J7QZZOW.js": function (module, exports) {
+"./help-MIBUM5WL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_7A7PAC7A.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-Y7ITK4AS.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-XEJJ6HHC.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -6754,13 +6758,13 @@ go away, and come back for a result that is really there.
 "COMMAND --help" shows its options.`;
 
 },
-"./hook-LQMPGD6I.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_7YCMYM3C=load("./chunk-7YCMYM3C.js");var import_chunk_LLQ22NR6=load(
-"./chunk-LLQ22NR6.js");var import_chunk_XWZYQZPB=load("./chunk-XWZYQZPB.js");var import_chunk_LX42BIQ4=load("./chunk-LX42BIQ4.js");var import_chunk_P7ADOKJW=load(
+"./hook-5A5FQ5MS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{hook:()=>hook});module.exports=stdin_exports;var import_chunk_7YCMYM3C=load("./chunk-7YCMYM3C.js");var import_chunk_JFPYH7HA=load(
+"./chunk-JFPYH7HA.js");var import_chunk_XWZYQZPB=load("./chunk-XWZYQZPB.js");var import_chunk_LX42BIQ4=load("./chunk-LX42BIQ4.js");var import_chunk_P7ADOKJW=load(
 "./chunk-P7ADOKJW.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_MBR3QAP2=load("./chunk-MBR3QAP2.js");var import_chunk_UC6ORW33=load(
 "./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
@@ -6771,21 +6775,21 @@ go away, and come back for a result that is really there.
 "./chunk-JSBRDJBE.js");async function lookForHook(root,owner,isOver){const live=(0,import_chunk_447EROGN.listActive)(root.folder);const unsafe=await findUnsafe(
 root,live,owner,isOver);return tell(root,{...unsafe,...findFinished(root.folder,owner,isOver)})}async function hookLines(root,look2,over){const late=over.then(()=>(0,
 import_chunk_447EROGN.listActive)(root.folder).length>0?[noTime(root)]:[]);return Promise.race([look2,late])}function noTime(root){return`job-companion: no time\
- to look at the jobs (${import_chunk_EBOOCFUF.hookMs} ms); ask: ${(0,import_chunk_CZB4Q33L.nextCommand)(root.option,"idle-check")}`}function findFinished(root,owner,isOver){
+ to look at the jobs (${import_chunk_EBOOCFUF.hookMs} ms); ask: ${(0,import_chunk_E4YAHXBS.nextCommand)(root.option,"idle-check")}`}function findFinished(root,owner,isOver){
 const finished=[];const whose=(0,import_chunk_LX42BIQ4.whoseJobs)(root,owner);const oldest=(0,import_chunk_CL3BCQKO.nowMs)()-import_chunk_EBOOCFUF.hookAgeMs;let opened=0;
 for(const id of(0,import_chunk_447EROGN.listJobs)(root).slice(0,import_chunk_EBOOCFUF.hookJobs)){if(opened>=import_chunk_EBOOCFUF.hookNamed&&isOver()||finished.
 length===import_chunk_EBOOCFUF.hookCounted)return{finished,isPart:true};const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root,id);if((0,import_chunk_S7M4UBSY.exists)(
 paths.collected))continue;opened+=1;const state=(0,import_chunk_R6BAS6U2.readState)(paths);if(state.kind!=="ok"||!isToCollect(state.value.state))continue;if(Date.
 parse(state.value.ended_at??"")<oldest)continue;const spec=(0,import_chunk_R6BAS6U2.readSpec)(paths);if(spec.kind==="ok"&&whose(spec.value)==="own")finished.push(
 {id,state:state.value.state})}return{finished,isPart:false}}function isToCollect(state){return["done","failed","timed_out","crashed"].includes(state)}async function findUnsafe(root,live,owner,isOver){
-let looks=0;let isCut=false;const seen=await(0,import_chunk_LLQ22NR6.lookForLive)(root.folder,live,owner,()=>{isCut=++looks>import_chunk_EBOOCFUF.hookNamed&&isOver();
-return isCut});const{jobs,timers,unreadable}=(0,import_chunk_LLQ22NR6.judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_LLQ22NR6.isFaulty),
+let looks=0;let isCut=false;const seen=await(0,import_chunk_JFPYH7HA.lookForLive)(root.folder,live,owner,()=>{isCut=++looks>import_chunk_EBOOCFUF.hookNamed&&isOver();
+return isCut});const{jobs,timers,unreadable}=(0,import_chunk_JFPYH7HA.judgeSeen)(seen,owner,root.option);const faulty=[...jobs.filter(import_chunk_JFPYH7HA.isFaulty),
 ...timers.filter(({isFault})=>isFault)];return{unsafe:[...faulty.map(({view})=>view.id),...unreadable.map(({id})=>id)],isCut}}function tell(root,{finished,isPart,
 unsafe,isCut}){const lines=[];if(finished.length>0){const named=finished.slice(0,import_chunk_EBOOCFUF.hookNamed);const least=isPart?"at least ":"";lines.push(`\
-job-companion: ${least}${count(finished,"finished job")} that nobody has collected:`);for(const{id,state}of named)lines.push(`- ${id} (${state}): ${import_chunk_CZB4Q33L.
-nextCommands.result(id,root.option)}`);if(named.length<finished.length)lines.push(`- ${least}${finished.length-named.length} more: ${import_chunk_CZB4Q33L.nextCommands.
+job-companion: ${least}${count(finished,"finished job")} that nobody has collected:`);for(const{id,state}of named)lines.push(`- ${id} (${state}): ${import_chunk_E4YAHXBS.
+nextCommands.result(id,root.option)}`);if(named.length<finished.length)lines.push(`- ${least}${finished.length-named.length} more: ${import_chunk_E4YAHXBS.nextCommands.
 status(root.option)}`)}if(unsafe.length>0){const named=unsafe.slice(0,import_chunk_EBOOCFUF.hookNamed).join(", ");const more=unsafe.length>import_chunk_EBOOCFUF.
-hookNamed?" and others":"";const command=(0,import_chunk_CZB4Q33L.nextCommand)(root.option,"idle-check");lines.push(`job-companion: not safe to go idle, because\
+hookNamed?" and others":"";const command=(0,import_chunk_E4YAHXBS.nextCommand)(root.option,"idle-check");lines.push(`job-companion: not safe to go idle, because\
  of ${named}${more}. What is missing says: ${command}`)}else if(isCut){lines.push(noTime(root))}return lines}function count(list,what){return`${list.length} ${what}${list.
 length===1?"":"s"}`}var hook={name:"hook",summary:"what an agent CLI calls at the end of a turn or with a new prompt",form:"HOST EVENT",words:{min:2,max:2},options:{
 ...import_chunk_7A7PAC7A.common},notes:`HOST is ${import_chunk_7YCMYM3C.hookHosts.join(" or ")}, EVENT ${import_chunk_7YCMYM3C.hookEvents.join(" or ")}. Reads t\
@@ -6960,14 +6964,14 @@ network",certificate:"network",redirect:"server",shape:"shape"};function trouble
 return{kind:"trouble",cause:causes[failure.cause],message,retryAfterMs:null}}
 
 },
-"./idle-check-UX2V4FAP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_LLQ22NR6=load("./chunk-LLQ22NR6.js");var import_chunk_PRXIW46S=load(
+"./idle-check-DQAW7PZV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{idleCheck:()=>idleCheck});module.exports=stdin_exports;var import_chunk_JFPYH7HA=load("./chunk-JFPYH7HA.js");var import_chunk_PRXIW46S=load(
 "./chunk-PRXIW46S.js");var import_chunk_XWZYQZPB=load("./chunk-XWZYQZPB.js");var import_chunk_LX42BIQ4=load("./chunk-LX42BIQ4.js");var import_chunk_P7ADOKJW=load(
 "./chunk-P7ADOKJW.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_MBR3QAP2=load("./chunk-MBR3QAP2.js");var import_chunk_UC6ORW33=load(
-"./chunk-UC6ORW33.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_HJHBIBBW=load(
+"./chunk-UC6ORW33.js");var import_chunk_QN3J6CA5=load("./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_HJHBIBBW=load(
 "./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
@@ -6989,8 +6993,8 @@ length>0?[few(why)]:[]}function few(texts){const more=texts.length-3;return more
 if(!backstop)return"none";return backstop.by==="wait"?`wait ${backstop.pid} gives up in ${left(backstop.leftMs)}`:`${backstop.id}, due in ${left(backstop.leftMs)}`}
 function left(ms){return ms<12e4?(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,Math.floor(ms/1e3)*1e3)):(0,import_chunk_SBRRC2LY.formatAge)(ms)}function idlePage(report,owner,option){
 const{jobs,timers,unreadable,uncollected}=report;const blocks=[...unreadable.map(one=>[`${one.id}  cannot be read: ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(one.reason),200)}`,`  see:      ${import_chunk_CZB4Q33L.nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_LLQ22NR6.isFaulty).map(
-faultyBlock),...timers.filter(({isFault})=>isFault).map(timerBlock),...jobs.filter(job=>!(0,import_chunk_LLQ22NR6.isFaulty)(job)).sort(lateFirst).map(jobLines),
+plainText)(one.reason),200)}`,`  see:      ${import_chunk_E4YAHXBS.nextCommands.doctor(one.id,one.option)}`]),...jobs.filter(import_chunk_JFPYH7HA.isFaulty).map(
+faultyBlock),...timers.filter(({isFault})=>isFault).map(timerBlock),...jobs.filter(job=>!(0,import_chunk_JFPYH7HA.isFaulty)(job)).sort(lateFirst).map(jobLines),
 ...timers.filter(({isFault})=>!isFault).map(timerBlock)];const head=[...(0,import_chunk_PRXIW46S.wrap)(answerOf(report,owner),80),`now ${(0,import_chunk_CL3BCQKO.
 isoNow)()}`];if(owner===null&&[...jobs,...timers].some(one=>one.owner!==null))head.push("these are everybody's jobs; for those of one owner: idle-check --owner \
 NAME");if(report.others!==null)head.push(...(0,import_chunk_PRXIW46S.wrap)(report.others,80));if(report.next!==null)head.push("one command for all of it (to be \
@@ -7017,25 +7021,25 @@ hoever started wait ${identity.pid} is gone: perhaps nobody hears it end`))]}fun
 deliveries)}: it wakes nobody, and is no backstop`;return[headLine(view,"armed",owner),...below("delivery",isDelivered?deliveryWords(deliveries):idle),...isExtra?
 below("backstop","one too many: another timer of this owner is armed"):[],...next===null?[]:[`  ${isExtra?"cancel: ":"arm it: "}  ${next}`]]}function headLine(view,word,owner){
 const whose=owner===null?"":`  (${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner).replace(/\s+/g," "),30)})`;return(0,import_chunk_BOPSRWHI.
-cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_POHBIKUS.whatOf)(view)}`,80)}function below(label,text){const lines=(0,import_chunk_PRXIW46S.wrap)((0,
+cutToWidth)(`${view.id}  ${word}${whose}  ${(0,import_chunk_QN3J6CA5.whatOf)(view)}`,80)}function below(label,text){const lines=(0,import_chunk_PRXIW46S.wrap)((0,
 import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),68);return lines.map((line,at)=>`  ${(at===0?`${label}:`:"").padEnd(10)}${line}`)}function fitted(blocks,room){
 const lines=[];for(const[at,block]of blocks.entries()){if(at>0&&lines.length+block.length+2>room){lines.push("",`and ${count(blocks.length-at,"more job")}; see \
 idle-check --json`);break}lines.push("",...block)}return lines}function lateFirst(a,b){return Number(b.late!==null)-Number(a.late!==null)}function belowLines(number){
 if(number===0)return[];const whose=number===1?"is the business of the live job that started it":"are the business of the live jobs that started them";return["",
 `${count(number,"more live job")} ${whose}`]}function collectLines(views,isMore,option){const[newest]=views;if(!newest)return[];const number=`${views.length}${isMore?
 " or more":""}`;const lines=views.slice(0,3).map(({id,state,spec})=>`  ${id}  ${spec?.timer&&state.state==="running"?"due":state.state}`);const rest=views.length>
-3?[`  and ${views.length-3}${isMore?" or more":""} others`]:[];return["",`finished, and collected by nobody: ${number}`,...lines,...rest,`  ${import_chunk_CZB4Q33L.
+3?[`  and ${views.length-3}${isMore?" or more":""} others`]:[];return["",`finished, and collected by nobody: ${number}`,...lines,...rest,`  ${import_chunk_E4YAHXBS.
 nextCommands.result(newest.id,option)}`]}function count(number,what){return`${number} ${what}${number===1?"":"s"}`}function idleDocument(report,owner,root){const head={
 now:(0,import_chunk_CL3BCQKO.isoNow)(),state_folder:root.folder,owner:owner===null?null:short(owner),safe:report.isSafe,reason:answerOf(report,owner),next:report.
 next,others:report.others,orphans:report.orphans,below:report.below};const lists=[["unreadable",report.unreadable.map(one=>({id:one.id,reason:short(one.reason),
-next:import_chunk_CZB4Q33L.nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_LLQ22NR6.isFaulty)(b))-Number(
-(0,import_chunk_LLQ22NR6.isFaulty)(a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(view,root.
+next:import_chunk_E4YAHXBS.nextCommands.doctor(one.id,one.option)}))],["jobs",[...report.jobs].sort((a,b)=>Number((0,import_chunk_JFPYH7HA.isFaulty)(b))-Number(
+(0,import_chunk_JFPYH7HA.isFaulty)(a))).map(jobRow)],["timers",report.timers.map(timerRow)],["uncollected",report.uncollected.map(view=>uncollectedRow(view,root.
 option))]];return{...head,...fitted2(lists,import_chunk_EBOOCFUF.idleBytes-JSON.stringify(head).length-400),uncollected_more:report.isMore}}function fitted2(lists,room){
 const shown={};const omitted={};let left2=room;for(const[name,rows]of lists){const taken=[];for(const row of rows){left2-=Buffer.byteLength(JSON.stringify(row))+
 1;if(left2<0)break;taken.push(row)}shown[name]=taken;omitted[name]=rows.length-taken.length}return{...shown,omitted}}function jobRow({view,owner,deliveries,trouble,
 backstop,missing,late,next,mend}){return{...whoIs(view,owner),missing,...deliveryRow(deliveries),backstop:backstop&&{by:backstop.by,pid:backstop.pid,id:backstop.
 id,left_ms:backstop.leftMs},attention:trouble&&{cause:trouble.cause,reason:short(trouble.reason)},late,next,mend}}function timerRow({view,owner,deliveries,isExtra,
-isFault,isDelivered,next}){return{...whoIs(view,owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_LLQ22NR6.dueOf)(view)-(0,import_chunk_CL3BCQKO.
+isFault,isDelivered,next}){return{...whoIs(view,owner),due_at:view.spec?.timer?.due_at??null,due_in_ms:Math.max(0,(0,import_chunk_JFPYH7HA.dueOf)(view)-(0,import_chunk_CL3BCQKO.
 nowMs)()),delivered:isDelivered,extra:isExtra,fault:isFault,...deliveryRow(deliveries),next}}function whoIs(view,owner){const{spec,state}=view;return{id:view.id,
 owner:owner===null?null:short(owner),kind:spec?.kind??null,label:spec?.label?short(spec.label):null,state:state.state,health:state.health}}function deliveryRow({
 waiters,idle,notifier,notifierFault,unread,cut,closed}){const not=idle.slice(0,5).map(one=>({by:one.kind,pid:one.identity.pid,why:one.fault,reason:faultOf(one)}));
@@ -7043,7 +7047,7 @@ return{delivery:[...waiters.slice(0,5).map(waiterRow),...notifier?[{by:"notifier
 tifier",pid:null,why:"notifier",reason:notifierFault}],...unread===null?[]:[{by:null,pid:null,why:"unread",reason:short(unread)}],...closed===null?[]:[{by:null,
 pid:null,why:"closed",reason:`waits cannot be recorded here (${closed})`}],...cut===0?[]:[{by:null,pid:null,why:"cut",reason:`${cut} more files were not read`}]]}}
 function waiterRow({kind,identity,ids,mode,until,since,leftMs,endsAt,isOrphan}){return{by:kind,pid:identity.pid,jobs:ids.length,mode,until:until.slice(0,5).map(
-short),since,ends_at:endsAt,left_ms:leftMs,orphan:isOrphan}}function uncollectedRow({id,state},option){return{id,state:state.state,ended_at:state.ended_at,next:import_chunk_CZB4Q33L.
+short),since,ends_at:endsAt,left_ms:leftMs,orphan:isOrphan}}function uncollectedRow({id,state},option){return{id,state:state.state,ended_at:state.ended_at,next:import_chunk_E4YAHXBS.
 nextCommands.result(id,option)}}function short(text){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text),200)}var idleCheck={name:"\
 idle-check",summary:"may the caller go idle now: who delivers each live job, and what stands behind",form:"[--owner NAME]",words:{min:0,max:0},options:{owner:{kind:"\
 text",value:"NAME",help:"whose jobs (default: JOB_OWNER, else everybody)"},...import_chunk_7A7PAC7A.common},notes:"Delivery: a wait (or watch --foreground) that\
@@ -7055,30 +7059,30 @@ nd the answer says so: perhaps nobody hears it end.\nIt looks and changes nothin
 oing idle.",examples:["idle-check","idle-check --owner builder --json"],async run(context,input){const root=context.root(input);if(!(0,import_chunk_LTTE43GU.checkRoot)(
 root.folder)&&root.option.length>0){throw new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot say whether going idle is safe: there is no state folder\
  ${root.folder}`,"name the folder of the jobs, or leave --state-dir and JOB_STATE_DIR out")}const owner=input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??
-null;const report=await(0,import_chunk_LLQ22NR6.judgeIdle)(root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.
+null;const report=await(0,import_chunk_JFPYH7HA.judgeIdle)(root.folder,owner,root.option);const code=report.isSafe?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.
 exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-BMNRHCFE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_Q7PN7MS4=load("./chunk-Q7PN7MS4.js");var import_chunk_RJXUXHD2=load(
-"./chunk-RJXUXHD2.js");var import_chunk_Y6EXFSOA=load("./chunk-Y6EXFSOA.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_OGR6MPIL=load(
-"./chunk-OGR6MPIL.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_MH6AMSRZ=load(
-"./chunk-MH6AMSRZ.js");var import_chunk_GIURLEWR=load("./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load(
+"./implement-7BKMEJYW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_N7P2DYLQ=load("./chunk-N7P2DYLQ.js");var import_chunk_SYSY246F=load(
+"./chunk-SYSY246F.js");var import_chunk_AIOXFMW7=load("./chunk-AIOXFMW7.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FQ7VHG76=load(
+"./chunk-FQ7VHG76.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_JLTJ4G56=load(
+"./chunk-JLTJ4G56.js");var import_chunk_VDE5ZBVF=load("./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_FIPOTEWL=load(
+"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_Q7PN7MS4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_N7P2DYLQ.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -7127,7 +7131,7 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./loop-SEQEYYSZ.js": function (module, exports) {
+"./loop-DPCURNPR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loop:()=>loop});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
@@ -7135,10 +7139,10 @@ run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?r
 ES4Q.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-J6CK35QP.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
 ./loop-status-EHXHHAFS.js"))).status,next:async()=>(await Promise.resolve().then(()=>load("./loop-next-ID5EG2NT.js"))).next,start:async()=>(await Promise.resolve().
 then(()=>load("./loop-start-CBM4GTU2.js"))).start,checkpoint:async()=>(await Promise.resolve().then(()=>load("./loop-checkpoint-UWBZOFXA.js"))).checkpoint,check:async()=>(await Promise.
-resolve().then(()=>load("./loop-check-M7UXRSR3.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-QZBKFPTT.js"))).gate,resume:async()=>(await Promise.
+resolve().then(()=>load("./loop-check-M7UXRSR3.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-O7VPEMX6.js"))).gate,resume:async()=>(await Promise.
 resolve().then(()=>load("./loop-resume-RP23FBX7.js"))).resume,pace:async()=>(await Promise.resolve().then(()=>load("./loop-pace-A4OXGF5G.js"))).pace,stop:async()=>(await Promise.
 resolve().then(()=>load("./loop-stop-MLXSXET6.js"))).stop,trust:async()=>(await Promise.resolve().then(()=>load("./loop-trust-SX4L5ZG3.js"))).trust,run:async()=>(await Promise.
-resolve().then(()=>load("./loop-run-QFDMNAPU.js"))).run};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?
+resolve().then(()=>load("./loop-run-K5E2T5TN.js"))).run};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?
 loaders[name]():void 0}var loop={name:"loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7A7PAC7A.
 common,notes:`Verbs: ${loopVerbs.join(", ")}. Each has a page of its own: loop VERB --help.`,examples:["loop --help","loop status"],async choose(args){const[word,
 ...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const verb=word===void 0?void 0:await loadLoopVerb(word);if(!verb)throw unknownVerb(
@@ -7237,11 +7241,11 @@ head:done.head,message:done.message};return{code:import_chunk_6PFAPK5K.exitCodes
 `,...input.has("json")?{json}:{}}}};
 
 },
-"./loop-gate-QZBKFPTT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{gate:()=>gate});module.exports=stdin_exports;var import_chunk_GIURLEWR=load("./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load(
-"./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
+"./loop-gate-O7VPEMX6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{gate:()=>gate});module.exports=stdin_exports;var import_chunk_VDE5ZBVF=load("./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load(
+"./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_DKJQRUMT=load("./chunk-DKJQRUMT.js");var import_chunk_MBR3QAP2=load(
-"./chunk-MBR3QAP2.js");var import_chunk_B4P2K2K4=load("./chunk-B4P2K2K4.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
+"./chunk-MBR3QAP2.js");var import_chunk_266EI5R6=load("./chunk-266EI5R6.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
 "./chunk-5KEVMXCX.js");var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_6A3MUOHD=load("./chunk-6A3MUOHD.js");var import_chunk_7DSWBEC5=load(
 "./chunk-7DSWBEC5.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_NGEJ5SZN=load("./chunk-NGEJ5SZN.js");var import_chunk_IHFADZOM=load(
 "./chunk-IHFADZOM.js");var import_chunk_GMHIOLZA=load("./chunk-GMHIOLZA.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load(
@@ -7249,9 +7253,9 @@ head:done.head,message:done.message};return{code:import_chunk_6PFAPK5K.exitCodes
 "./chunk-HOLWDIVQ.js");var import_chunk_URJAHDV5=load("./chunk-URJAHDV5.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
+"./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7261,33 +7265,35 @@ head:done.head,message:done.message};return{code:import_chunk_6PFAPK5K.exitCodes
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var import_node_path=builtin(
 "node:path");function liveLoopJob(place,owner){for(const id of(0,import_chunk_447EROGN.listActive)(place.root.folder)){if(!/^(loop|gate)-/.test(id)||id===owner)
 continue;const{spec,state}=(0,import_chunk_OC3P7SNQ.inspect)(place.root.folder,id);const part=spec?.gate??spec?.loop;if(spec&&part&&!(0,import_chunk_OC3P7SNQ.isEnded)(
-state)&&part.folder===place.worktree)return{kind:spec.kind,id}}return void 0}var gate={name:"loop gate",summary:"is this boundary good? 2 GO, 0 finished, 3 NO-G\
-O or a limit, 4 stop",form:"[options]",words:{min:0,max:0},options:{judge:{kind:"text",value:"FILE",help:"answers to the questions that need judgment (JSON, see\
- notes)"},repair:{kind:"flag",help:"mend the loop files when they are all that is wrong; nothing else is touched"},timeout:{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.
-limits.runTimeout,help:"hard limit of the gate (default 24h)"},...import_chunk_7A7PAC7A.launchOptions},notes:'Runs the verify commands of the loop (after loop t\
-rust), looks at the tree, the journal, the handoff and the jobs of the loop, and counts: the third NO-GO of an iteration stops the loop, as does the same failur\
-e in three iterations. It is a job: wait, observe, result and cancel work on it. --judge FILE: {"for": DIGEST, "answers": {"E1": {"holds": true, "why": "..."}}}\
-, with the digest that the gate prints.',examples:["loop gate","loop gate --json","loop gate --judge answers.json --repair"],async run(context,input){(0,import_chunk_GIURLEWR.
-checkLaunchOptions)(input);const root=context.root(input);const place=(0,import_chunk_GMHIOLZA.loopPlace)(context.cwd,root);const state=(0,import_chunk_GMHIOLZA.
-requireLoop)(place);(0,import_chunk_6A3MUOHD.requireTrust)(place,state);const words=(0,import_chunk_GIURLEWR.launchWords)(input);const live=liveLoopJob(place,words.
-owner);if(live!==void 0)throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot ask the gate: ${live.kind} ${live.id} is at work on this loop`,(0,import_chunk_GMHIOLZA.
-loopCommand)(place,"status"));const judge=await judgeOf(context,input,place);const launched=await(0,import_chunk_OCKNGTMO.launch)(root,{kind:"gate",verb:"gate",
-...words,cwd:place.worktree,deadlineMs:input.durationOrDefault("timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.runKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.
-limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,gate:{folder:place.worktree,judge,judge_backend:null,repair:input.has(
-"repair")},notify:await(0,import_chunk_GIURLEWR.notifyOf)(context,input,null)});if(input.has("id-only"))return(0,import_chunk_GIURLEWR.tellLaunched)(context,input,
-root,launched,false);return follow(context,input,place,launched.id)}};async function judgeOf(context,input,place){const file=input.text("judge");if(file===void 0)
-return null;const judgment=(0,import_chunk_7DSWBEC5.readJudgment)(import_node_path.default.resolve(context.cwd,file));const asked=await(0,import_chunk_7DSWBEC5.
-evaluate)(place,{runCommands:false,environment:{}});const digest=(0,import_chunk_7DSWBEC5.digestOf)((0,import_chunk_GMHIOLZA.requireLoop)(place),asked.questions);
-if(judgment.for===digest)return{...judgment.answers};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take the judge's answers: they are for ${JSON.
-stringify(judgment.for.slice(0,40))}, the questions now are ${digest}`,`look at the questions with: ${(0,import_chunk_GMHIOLZA.loopCommand)(place,"check","--jso\
-n")}`)}async function follow(context,input,place,id){const{folder,option}=place.root;const patience=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;const terms={
-kind:"wait",mode:"all",until:[],timeoutMs:patience,owner:input.text("owner"),tell:context.tell};await(0,import_chunk_DKJQRUMT.withRegistration)(folder,[id],terms,
-()=>(0,import_chunk_B4P2K2K4.waitForJobs)(folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null,onHeartbeat:()=>void 0}));const{state}=(0,import_chunk_OC3P7SNQ.
-inspect)(folder,id);const report=state.gate??null;if(report){const digest=(0,import_chunk_7DSWBEC5.digestOf)((0,import_chunk_GMHIOLZA.requireLoop)(place),report.
-questions);const code2=(0,import_chunk_YPYRPMO7.gateCode)(report);if(input.has("json"))return{code:code2,json:{id,...report,judge_digest:digest}};return{code:code2,
-out:(0,import_chunk_YPYRPMO7.gateText)(report,digest),notes:[`gate ${id}`]}}const code=state.ended_at===null?import_chunk_6PFAPK5K.exitCodes.pending:state.state===
-"canceled"?import_chunk_6PFAPK5K.exitCodes.canceled:import_chunk_6PFAPK5K.exitCodes.unsuccessful;const again=`job-companion wait ${id} ${option.join(" ")}`.trim();
-return input.has("json")?{code,json:{id,verdict:null,state:state.state,error:state.error}}:{code,out:"",notes:[`gate ${id}: ${state.state}`,`collect: ${again}`]}}
+state)&&part.folder===(0,import_chunk_S7M4UBSY.realPath)(place.worktree))return{kind:spec.kind,id}}return void 0}var gate={name:"loop gate",summary:"is this bou\
+ndary good? 2 GO, 0 finished, 3 NO-GO or a limit, 4 stop",form:"[options]",words:{min:0,max:0},options:{judge:{kind:"text",value:"FILE",help:"answers to the que\
+stions that need judgment (JSON, see notes)"},repair:{kind:"flag",help:"mend the loop files when they are all that is wrong; nothing else is touched"},timeout:{
+kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.runTimeout,help:"hard limit of the gate (default 24h)"},...import_chunk_7A7PAC7A.launchOptions},notes:'\
+Runs the verify commands of the loop (after loop trust), looks at the tree, the journal, the handoff and the jobs of the loop, and counts: the third NO-GO of an\
+ iteration stops the loop, as does the same failure in three iterations. It is a job: wait, observe, result and cancel work on it. --judge FILE: {"for": DIGEST,\
+ "answers": {"E1": {"holds": true, "why": "..."}}}, with the digest that the gate prints.',examples:["loop gate","loop gate --json","loop gate --judge answers.j\
+son --repair"],async run(context,input){(0,import_chunk_VDE5ZBVF.checkLaunchOptions)(input);const root=context.root(input);const place=(0,import_chunk_GMHIOLZA.
+loopPlace)(context.cwd,root);const state=(0,import_chunk_GMHIOLZA.requireLoop)(place);(0,import_chunk_6A3MUOHD.requireTrust)(place,state);const words=(0,import_chunk_VDE5ZBVF.
+launchWords)(input);const judge=await judgeOf(context,input,place);const launched=await(0,import_chunk_DEMY2OZQ.launch)(root,{kind:"gate",verb:"gate",...words,cwd:(0,
+import_chunk_S7M4UBSY.realPath)(place.worktree),deadlineMs:input.durationOrDefault("timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.runKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.
+limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,gate:{folder:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),judge,
+judge_backend:null,repair:input.has("repair")},notify:await(0,import_chunk_VDE5ZBVF.notifyOf)(context,input,null),admit:async()=>{requireAlone(place,words.owner);
+return{warnings:[]}}});if(input.has("id-only"))return(0,import_chunk_VDE5ZBVF.tellLaunched)(context,input,root,launched,false);return follow(context,input,place,
+launched.id)}};function requireAlone(place,owner){const live=liveLoopJob(place,owner);if(live===void 0)return;const call=import_chunk_E4YAHXBS.nextCommands.wait(
+live.id,place.root.option);throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot ask the gate: ${live.kind} ${live.id} is at work on this loop`,call)}async function judgeOf(context,input,place){
+const file=input.text("judge");if(file===void 0)return null;const judgment=(0,import_chunk_7DSWBEC5.readJudgment)(import_node_path.default.resolve(context.cwd,file));
+const asked=await(0,import_chunk_7DSWBEC5.evaluate)(place,{runCommands:false,environment:{}});const digest=(0,import_chunk_7DSWBEC5.digestOf)((0,import_chunk_GMHIOLZA.
+requireLoop)(place),asked.questions);if(judgment.for===digest)return{...judgment.answers};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take th\
+e judge's answers: they are for ${JSON.stringify(judgment.for.slice(0,40))}, the questions now are ${digest}`,`look at the questions with: ${(0,import_chunk_GMHIOLZA.
+loopCommand)(place,"check","--json")}`)}async function follow(context,input,place,id){const{folder,option}=place.root;const patience=input.duration("wait-timeou\
+t")??Number.MAX_SAFE_INTEGER;const terms={kind:"wait",mode:"all",until:[],timeoutMs:patience,owner:input.text("owner"),tell:context.tell};await(0,import_chunk_DKJQRUMT.
+withRegistration)(folder,[id],terms,()=>(0,import_chunk_266EI5R6.waitForJobs)(folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null,onHeartbeat:()=>void 0}));
+const{state}=(0,import_chunk_OC3P7SNQ.inspect)(folder,id);const report=state.gate??null;if(report){const digest=(0,import_chunk_7DSWBEC5.digestOf)((0,import_chunk_GMHIOLZA.
+requireLoop)(place),report.questions);const code2=(0,import_chunk_YPYRPMO7.gateCode)(report);if(input.has("json"))return{code:code2,json:{id,...report,judge_digest:digest}};
+return{code:code2,out:(0,import_chunk_YPYRPMO7.gateText)(report,digest),notes:[`gate ${id}`]}}const code=state.ended_at===null?import_chunk_6PFAPK5K.exitCodes.pending:
+state.state==="canceled"?import_chunk_6PFAPK5K.exitCodes.canceled:import_chunk_6PFAPK5K.exitCodes.unsuccessful;const again=`job-companion wait ${id} ${option.join(
+" ")}`.trim();return input.has("json")?{code,json:{id,verdict:null,state:state.state,error:state.error}}:{code,out:"",notes:[`gate ${id}: ${state.state}`,`colle\
+ct: ${again}`]}}
 
 },
 "./loop-init-BCLQES4Q.js": function (module, exports) {
@@ -7418,17 +7424,17 @@ exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,out:`${lines.slice(0
 `,...input.has("json")?{json:{state,holds,...report,judge_digest:digest}}:{}}}};
 
 },
-"./loop-run-QFDMNAPU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{run:()=>run});module.exports=stdin_exports;var import_chunk_Y6EXFSOA=load("./chunk-Y6EXFSOA.js");var import_chunk_AZ4JBGG4=load(
-"./chunk-AZ4JBGG4.js");var import_chunk_MH6AMSRZ=load("./chunk-MH6AMSRZ.js");var import_chunk_GIURLEWR=load("./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load(
-"./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
+"./loop-run-K5E2T5TN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{run:()=>run});module.exports=stdin_exports;var import_chunk_AIOXFMW7=load("./chunk-AIOXFMW7.js");var import_chunk_AZ4JBGG4=load(
+"./chunk-AZ4JBGG4.js");var import_chunk_JLTJ4G56=load("./chunk-JLTJ4G56.js");var import_chunk_VDE5ZBVF=load("./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load(
+"./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_6A3MUOHD=load("./chunk-6A3MUOHD.js");var import_chunk_GMHIOLZA=load("./chunk-GMHIOLZA.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_CFGHS4XF=load("./chunk-CFGHS4XF.js");var import_chunk_HOLWDIVQ=load("./chunk-HOLWDIVQ.js");var import_chunk_URJAHDV5=load(
-"./chunk-URJAHDV5.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_FIPOTEWL=load(
+"./chunk-URJAHDV5.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7446,12 +7452,12 @@ unted from launch (default 24h, at most 30d)"},once:{kind:"flag",help:"exactly o
 : a staff job, the verify commands, at most two rounds of mending, a checkpoint (one commit), the gate. It ends by itself: done when all milestones are done, fa\
 iled with the code of the gate, canceled by cancel, by loop stop or by a declared condition.\nWhen its worker is killed, the next wait goes on at the same step. \
 Before GO each question of the gate needs an answer: an agent gives it.",examples:["loop run --backend codex","loop run --once --wait","loop run --max-iteration\
-s 10 --every 30m"],async run(context,input){const root=context.root(input);const place=(0,import_chunk_GMHIOLZA.loopPlace)(context.cwd,root);const words=(0,import_chunk_MH6AMSRZ.
-onceWords)("loop run",input,place.worktree,null);const repeated=await(0,import_chunk_MH6AMSRZ.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;
-const state=requireReady(place);const judge=requireBackends(input,root,place);requireTidy(place,state);await(0,import_chunk_OVDZHHMN.settleLost)(root.folder);const request={
-kind:"loop",verb:"loop",...(0,import_chunk_GIURLEWR.launchWords)(input),cwd:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),deadlineMs:input.durationOrDefault(
+s 10 --every 30m"],async run(context,input){const root=context.root(input);const place=(0,import_chunk_GMHIOLZA.loopPlace)(context.cwd,root);const words=(0,import_chunk_JLTJ4G56.
+onceWords)("loop run",input,place.worktree,null);const repeated=await(0,import_chunk_JLTJ4G56.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;
+const state=requireReady(place);const judge=requireBackends(input,root,place);requireTidy(place,state);await(0,import_chunk_ZYP2VQRP.settleLost)(root.folder);const request={
+kind:"loop",verb:"loop",...(0,import_chunk_VDE5ZBVF.launchWords)(input),cwd:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),deadlineMs:input.durationOrDefault(
 "timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:null,stallMs:null,
-lineage:null,run:null,staff:null,loop:partOf(input,place,judge),words,admit:async()=>{requireAlone(root,place);return{warnings:[]}}};return(0,import_chunk_GIURLEWR.
+lineage:null,run:null,staff:null,loop:partOf(input,place,judge),words,admit:async()=>{requireAlone(root,place);return{warnings:[]}}};return(0,import_chunk_VDE5ZBVF.
 launchAndTell)(context,input,request)}};function partOf(input,place,judge){const backend=input.text("backend")??null;return{folder:(0,import_chunk_S7M4UBSY.realPath)(
 place.worktree),backend,model:input.text("model")??null,profile:input.text("profile")??null,judge_backend:judge,max_iterations:input.count("max-iterations")??null,
 every_ms:input.duration("every")??null,once:input.has("once"),staff_ms:input.durationOrDefault("staff-timeout")}}function requireReady(place){const state=(0,import_chunk_GMHIOLZA.
@@ -7460,17 +7466,17 @@ stopped&&state.stopped.reason!=="finished")throw new import_chunk_NVPF5LEY.Fault
 `take the stop back with: ${(0,import_chunk_GMHIOLZA.loopCommand)(place,"stop","--clear")}`);if(state.verify.length===0)throw new import_chunk_NVPF5LEY.FaultError(
 "preflight","cannot run the loop unattended: it has no verify command, so nothing would prove that a milestone is done",(0,import_chunk_GMHIOLZA.loopCommand)(place,
 "plan",'--verify "COMMAND"'));(0,import_chunk_6A3MUOHD.requireTrust)(place,state);return state}function requireBackends(input,root,place){const words={stateRoot:root.
-folder,resume:null,cwd:place.worktree};const staff=(0,import_chunk_Y6EXFSOA.makeStaffPart)({...words,mode:"implement",backend:input.text("backend"),model:input.
+folder,resume:null,cwd:place.worktree};const staff=(0,import_chunk_AIOXFMW7.makeStaffPart)({...words,mode:"implement",backend:input.text("backend"),model:input.
 text("model")??null,profile:input.text("profile"),prompt:"a milestone"});const judge=input.text("judge-backend")??staff.custom?.name??staff.backend;const isOwn=!(0,
-import_chunk_FIPOTEWL.findBackend)(judge);(0,import_chunk_Y6EXFSOA.makeStaffPart)({...words,mode:"ask",backend:judge,model:null,profile:isOwn?"standard":"restri\
+import_chunk_FIPOTEWL.findBackend)(judge);(0,import_chunk_AIOXFMW7.makeStaffPart)({...words,mode:"ask",backend:judge,model:null,profile:isOwn?"standard":"restri\
 cted",prompt:"questions"});return judge}function requireTidy(place,state){if(state.current)return;const opened=(0,import_chunk_CFGHS4XF.openLoopGit)(place);if(!("\
 git"in opened))return;const changed=(0,import_chunk_CFGHS4XF.uncommitted)(place,opened.git);if("reason"in changed||changed.files.length===0)return;const more=changed.
 files.length>3?` and ${changed.files.length-3} more`:"";throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run the loop in a worktree with changes t\
 hat are not committed (${changed.files.slice(0,3).join(", ")}${more}): they would become part of the first milestone`,"commit them, or take them away (git stash\
 )")}function requireAlone(root,place){const folder=(0,import_chunk_S7M4UBSY.realPath)(place.worktree);for(const id of(0,import_chunk_447EROGN.listActive)(root.folder)){
-const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));if(spec.kind!=="ok"||spec.value.loop?.folder!==folder||(0,import_chunk_OVDZHHMN.
+const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));if(spec.kind!=="ok"||spec.value.loop?.folder!==folder||(0,import_chunk_ZYP2VQRP.
 isOver)(root.folder,id))continue;throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot run this loop twice: job ${id} runs it since ${spec.value.created_at}`,
-import_chunk_CZB4Q33L.nextCommands.waitOn(id,spec.value,root.option))}}
+import_chunk_E4YAHXBS.nextCommands.waitOn(id,spec.value,root.option))}}
 
 },
 "./loop-start-CBM4GTU2.js": function (module, exports) {
@@ -7592,24 +7598,24 @@ const ids=read.state.milestones.map(one=>one.id);if(!ids.includes(id))throw(0,im
 plainText)(id))}: there is none of that name; there are ${ids.join(", ")}`)}
 
 },
-"./no-jobs-EMGMQG7B.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{noJobs:()=>noJobs});module.exports=stdin_exports;var import_chunk_BTVZRC35=load("./chunk-BTVZRC35.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./no-jobs-UPKGJMW7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{noJobs:()=>noJobs});module.exports=stdin_exports;var import_chunk_AJPDAD5O=load("./chunk-AJPDAD5O.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");function noJobs(root,choice){
-const{owner,kinds}=choice;const whose=[...owner===null?[]:["--owner",owner],...kinds===null?[]:["--kind",kinds.join(",")]];const ended=(0,import_chunk_BTVZRC35.
+const{owner,kinds}=choice;const whose=[...owner===null?[]:["--owner",owner],...kinds===null?[]:["--kind",kinds.join(",")]];const ended=(0,import_chunk_AJPDAD5O.
 countEnded)(root.folder,choice);if(ended>0)return`no live jobs in ${root.folder} (${ended} finished: ${(0,import_chunk_GEPPUING.quoteWords)(["status",...whose,...root.
 option])})`;const which=[...owner===null?[]:[`of owner ${(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner).replace(/\s+/g," "),60)}`],
 ...kinds===null?[]:[`of kind ${kinds.join(", ")}`]];return["no jobs",...which,`in ${root.folder}`].join(" ")}
 
 },
-"./notify-MW3W5UUT.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeNotifier:()=>makeNotifier,runNotify:()=>runNotify});module.exports=stdin_exports;var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load(
+"./notify-2FW2FZPN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeNotifier:()=>makeNotifier,runNotify:()=>runNotify});module.exports=stdin_exports;var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_7LAQHPTK=load(
 "./chunk-7LAQHPTK.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
@@ -7636,9 +7642,9 @@ output}}}function withoutUs(text,claim){const[first="",...rest]=text.split(`${cl
 id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label??null,state:state.state,health:state.health,attention_kind:state.attention_kind,
 reason:reasonOf(event,state.error),exit_code:state.exit_code,error:state.error,warnings:state.warnings.slice(0,5),event:{...event,type:event.type,seq:event.seq??
 state.seq}};const timer=spec?.timer?{due_at:spec.timer.due_at,slot:spec.timer.slot,message:spec.timer.message}:void 0;return`${JSON.stringify({...(0,import_chunk_LXK2ZILE.
-plainValue)(facts,import_chunk_EBOOCFUF.excerptBytes*2),...timer?{timer}:{},result_path:paths.result,at:(0,import_chunk_CL3BCQKO.isoNow)(),next:{wait:import_chunk_CZB4Q33L.
-nextCommands.waitOn(id,(0,import_chunk_OC3P7SNQ.isEnded)(state)?null:spec,option,event.type==="handback"?event.seq??null:null),result:import_chunk_CZB4Q33L.nextCommands.
-result(id,option),observe:import_chunk_CZB4Q33L.nextCommands.observe(id,option)}})}
+plainValue)(facts,import_chunk_EBOOCFUF.excerptBytes*2),...timer?{timer}:{},result_path:paths.result,at:(0,import_chunk_CL3BCQKO.isoNow)(),next:{wait:import_chunk_E4YAHXBS.
+nextCommands.waitOn(id,(0,import_chunk_OC3P7SNQ.isEnded)(state)?null:spec,option,event.type==="handback"?event.seq??null:null),result:import_chunk_E4YAHXBS.nextCommands.
+result(id,option),observe:import_chunk_E4YAHXBS.nextCommands.observe(id,option)}})}
 `}function reasonOf(event,error){if(typeof event.reason==="string")return event.reason;return error?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(
 error.message),import_chunk_EBOOCFUF.excerptBytes*2):null}function makeNotifier(job){let round=Promise.resolve();let after=0;const send=append=>{round=round.then(
 async()=>{after=await sendAll(job,after,append)});return round};return{wake:append=>void send(append).catch(()=>void 0),finish:()=>send(void 0)}}async function runNotify(root,id){
@@ -7710,12 +7716,12 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observation-UN22SE72.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_AOO7SCWL.observation});module.exports=stdin_exports;var import_chunk_AOO7SCWL=load("./\
-chunk-AOO7SCWL.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_XSVLTRB3=load("\
+"./observation-WPN754YO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_RLGVUUOG.observation});module.exports=stdin_exports;var import_chunk_RLGVUUOG=load("./\
+chunk-RLGVUUOG.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_XSVLTRB3=load("\
 ./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_YL5I5TV6=load(
-"./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
+"./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -7801,9 +7807,9 @@ cting"||!isGreen&&["failed","gated","none"].includes(checks)}function steadyMerg
 "mergeable"||before==="conflicting"||before==="blocked";return merge==="unknown"&&isKnown?before:merge}
 
 },
-"./queue-care-FYYIZJC3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_ZPJW4RNB=load("./chunk-ZPJW4RNB.js");
-var import_chunk_HHSRKVAM=load("./chunk-HHSRKVAM.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");
+"./queue-care-3JEF5VIJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{careForQueue:()=>careForQueue});module.exports=stdin_exports;var import_chunk_WFATE7YP=load("./chunk-WFATE7YP.js");
+var import_chunk_HHSRKVAM=load("./chunk-HHSRKVAM.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");
 var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");
 var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");
 var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");
@@ -7811,19 +7817,19 @@ var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=
 var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");
 var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");
 var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
-async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){if((0,import_chunk_ZPJW4RNB.workerOf)((0,import_chunk_SBGDAVSA.
+async function careForQueue(root,{ahead,atWork},memory){let isChanged=false;for(const id of[...ahead].reverse()){if((0,import_chunk_WFATE7YP.workerOf)((0,import_chunk_SBGDAVSA.
 jobPaths)(root,id))!=="dead")break;isChanged=await attachTo(root,id)||isChanged}if(ahead.length>0)return isChanged;for(const{id,condition}of atWork){if(condition===
-"unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_TDIQCWHM.isSettleable)(condition))continue;const now=await unlessGone(()=>(0,import_chunk_TDIQCWHM.
-refresh)(root,id));if(now&&(0,import_chunk_TDIQCWHM.isSettleable)((0,import_chunk_OC3P7SNQ.conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}
+"unclaimed")isChanged=await attachTo(root,id)||isChanged;if(!(0,import_chunk_QIDJPPSN.isSettleable)(condition))continue;const now=await unlessGone(()=>(0,import_chunk_QIDJPPSN.
+refresh)(root,id));if(now&&(0,import_chunk_QIDJPPSN.isSettleable)((0,import_chunk_OC3P7SNQ.conditionOf)(now)))memory.unsettled.add(id);isChanged=true}return isChanged}
 async function attachTo(root,id){const now=await unlessGone(async()=>{await(0,import_chunk_HHSRKVAM.attachWorker)((0,import_chunk_OC3P7SNQ.inspect)(root,id),view=>(0,
 import_chunk_OC3P7SNQ.conditionOf)(view)==="unclaimed");return(0,import_chunk_OC3P7SNQ.inspect)(root,id)});return!now||(0,import_chunk_OC3P7SNQ.conditionOf)(now)!==
 "unclaimed"}async function unlessGone(act){try{return await act()}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="unknown_job")
 return void 0;throw error}}
 
 },
-"./queue-note-TEL7PBBG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_ZPJW4RNB=load(
-"./chunk-ZPJW4RNB.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./queue-note-33COW2ZN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{queueNoteOf:()=>queueNoteOf});module.exports=stdin_exports;var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_WFATE7YP=load(
+"./chunk-WFATE7YP.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -7831,35 +7837,24 @@ return void 0;throw error}}
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function queueNoteOf(root,spec){
 if(spec.kind==="timer")return{facts:{},line:"queue:   none: a timer is armed at once, --max-live does not count for it"};if(!(0,import_chunk_5AMCSYZA.hasQueue)(
-spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_ZPJW4RNB.lookAtQueue)(root,spec,(0,import_chunk_ZPJW4RNB.makeQueueMemory)());const max_live=spec.
+spec))return void 0;const{ahead,atWork,place,mayGo}=await(0,import_chunk_WFATE7YP.lookAtQueue)(root,spec,(0,import_chunk_WFATE7YP.makeQueueMemory)());const max_live=spec.
 max_live??0;if(mayGo||(0,import_chunk_5AMCSYZA.readTurn)((0,import_chunk_SBGDAVSA.jobPaths)(root,spec.id),spec.id))return{facts:{queue:null},line:`queue:   its \
 turn is now (at most ${max_live} at a time)`};if(place+atWork.length<=max_live)return{facts:{queue:null},line:`queue:   a place is free (at most ${max_live} at \
 a time)`};const before=ahead.at(-1);const behind=before?[before]:atWork.slice(0,import_chunk_EBOOCFUF.queueNamed).map(({id})=>id);const seen={place,live:atWork.
 length,max_live,behind};return{facts:{queue:seen},line:`queued:  ${(0,import_chunk_T4JNAPAO.queueWords)(seen)}`}}
 
 },
-"./reconcile-PA4EFANM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_TDIQCWHM.isSettleable,isUnasked:()=>import_chunk_TDIQCWHM.isUnasked,refresh:()=>import_chunk_TDIQCWHM.
-refresh,refreshAttached:()=>import_chunk_TDIQCWHM.refreshAttached,refreshUnasked:()=>import_chunk_TDIQCWHM.refreshUnasked});module.exports=stdin_exports;var import_chunk_TDIQCWHM=load(
-"./chunk-TDIQCWHM.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
-
-},
-"./reconcile-YLRHBFPJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_XDBW7CI5=load(
-"./chunk-XDBW7CI5.js");var import_chunk_XWZYQZPB=load("./chunk-XWZYQZPB.js");var import_chunk_BTVZRC35=load("./chunk-BTVZRC35.js");var import_chunk_LX42BIQ4=load(
+"./reconcile-IE5JZQ4I.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{reconcile:()=>reconcile});module.exports=stdin_exports;var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_G4677CIM=load(
+"./chunk-G4677CIM.js");var import_chunk_XWZYQZPB=load("./chunk-XWZYQZPB.js");var import_chunk_AJPDAD5O=load("./chunk-AJPDAD5O.js");var import_chunk_LX42BIQ4=load(
 "./chunk-LX42BIQ4.js");var import_chunk_P7ADOKJW=load("./chunk-P7ADOKJW.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_MBR3QAP2=load(
-"./chunk-MBR3QAP2.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_POHBIKUS=load(
-"./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
+"./chunk-MBR3QAP2.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_QN3J6CA5=load(
+"./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
 "./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load(
 "./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_YV4RF5OF=load(
-"./chunk-YV4RF5OF.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
+"./chunk-YV4RF5OF.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load(
 "./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7894,8 +7889,8 @@ null)return false;const{seq,at_ms,mono_ms,boot_id,told}=value;const numbers=[seq
 return typeof boot_id==="string"&&Array.isArray(told)&&told.every(isKey)}function isKey(value){return typeof value==="string"&&value.length<80&&(0,import_chunk_V5ZZ3YHA.
 isId)(value.split(":")[0]??"")}async function questionsOf(view,option){const{spec,state,damage}=view;if(!spec?.staff||damage!==null)return[];if(!(0,import_chunk_OC3P7SNQ.
 isEnded)(state))return inFolder(view,null);if(!hasQuestion(state)||isGoneOnFrom(view))return[];return atEnd(view,option)}function hasQuestion({warnings}){return warnings.
-some(({code})=>code==="parent_question")}async function atEnd(view,option){const{spec,paths,id}=view;const on=(0,import_chunk_2RD7TEI5.goingOn)(view,option)?.next??
-{restart:import_chunk_CZB4Q33L.nextCommands.restart(id,option)};const[next=null]=Object.values(on);const named=(0,import_chunk_4MBICC2C.findQuestion)((0,import_chunk_LHVANLLD.
+some(({code})=>code==="parent_question")}async function atEnd(view,option){const{spec,paths,id}=view;const on=(0,import_chunk_A4FHKQRY.goingOn)(view,option)?.next??
+{restart:import_chunk_E4YAHXBS.nextCommands.restart(id,option)};const[next=null]=Object.values(on);const named=(0,import_chunk_4MBICC2C.findQuestion)((0,import_chunk_LHVANLLD.
 readLogTail)(paths.result).toString("utf8"));const dir=spec?.handback?.dir;if(dir===void 0||named===null)return[{view,file:named,answer:null,trouble:null,next}];
 const name=(0,import_chunk_4MBICC2C.answerName)(named);const answer=name===null?null:`${dir}/${name}`;if(answer!==null&&(0,import_chunk_S7M4UBSY.isFile)(answer))
 return[];const file=`${dir}/${named}`;const asked={view,file,isMissing:!(0,import_chunk_S7M4UBSY.isFile)(file),answer,trouble:null,next};const others=await inFolder(
@@ -7916,17 +7911,17 @@ const word=spec.kind==="ok"?whose(spec.value):"other";if(word==="other")continue
 found.asking.push(id)}return found}var unread=["done","failed","timed_out","crashed"];function isUnread({state}){return unread.includes(state)}async function lookAround(root,owner,given){
 const now=(0,import_chunk_CL3BCQKO.nowMs)();const looks=await readLooks(root.folder,owner);const last=looks.at(-1)??null;const start=startOf(looks,given,now);const whose=(0,
 import_chunk_LX42BIQ4.whoseJobs)(root.folder,owner);const{ids,older}=findJobs(root.folder,whose,start.since);const fired=[];const changes=[];const open=[];const questions=[];
-for(const id of ids){for(const view of await(0,import_chunk_BTVZRC35.tryView)(root.folder,id)){const word=view.spec===null?"own":whose(view.spec);if(word==="oth\
+for(const id of ids){for(const view of await(0,import_chunk_AJPDAD5O.tryView)(root.folder,id)){const word=view.spec===null?"own":whose(view.spec);if(word==="oth\
 er")continue;const startedBy=starterOf(view,owner);const told2=toldSince(view,start.since,start.told,(0,import_chunk_CL3BCQKO.nowMs)());fired.push(...told2.fired.
-map(one=>({...one,view,late:(0,import_chunk_XDBW7CI5.lateOf)(one,view),startedBy})));changes.push(...told2.changes);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||
-view.damage!==null)open.push((0,import_chunk_XDBW7CI5.outstanding)(view,{...told2,startedBy,isBelow:word==="below"},root.option));if(!(0,import_chunk_OC3P7SNQ.isEnded)(
+map(one=>({...one,view,late:(0,import_chunk_G4677CIM.lateOf)(one,view),startedBy})));changes.push(...told2.changes);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||
+view.damage!==null)open.push((0,import_chunk_G4677CIM.outstanding)(view,{...told2,startedBy,isBelow:word==="below"},root.option));if(!(0,import_chunk_OC3P7SNQ.isEnded)(
 view.state))questions.push(...await questionsOf(view,root.option))}}const standing=standingEnds(root.folder,whose);for(const id of standing.asking)for(const view of await(0,
-import_chunk_BTVZRC35.tryView)(root.folder,id))questions.push(...await questionsOf(view,root.option));fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];
+import_chunk_AJPDAD5O.tryView)(root.folder,id))questions.push(...await questionsOf(view,root.option));fired.sort((a,b)=>a.atMs-b.atMs);const told=[...fired,...changes];
 const newest=Math.max(start.since,...told.map(one=>Math.floor(one.atMs)));const nextSeq=Math.max(start.since+Number(told.length>0),Math.min(newest,now-import_chunk_EBOOCFUF.
 wakeLagMs));const keys=[...start.told,...told.filter(one=>one.atMs>nextSeq).map(one=>one.key)];const isKept=await noteLook(root.folder,owner,{seq:nextSeq,told:[
 ...new Set(keys)]});const shown=new Set(fired.map(one=>one.id));return{nowMs:now,owner,since:start.since,last,restarted:restartOf(last,open,fired),setBackMs:start.
 setBackMs,isBeyond:start.isBeyond,fired,changes:changes.sort((a,b)=>a.atMs-b.atMs),lost:fired.flatMap(({id,wake,view})=>wake==="terminal"?lossOf(id,view):[]),outstanding:open.
-sort(byUrgency),wait:(0,import_chunk_XDBW7CI5.waitForThem)(open,owner,root.option),questions,uncollected:standing.unread.filter(id=>!shown.has(id)),older,nextSeq,
+sort(byUrgency),wait:(0,import_chunk_G4677CIM.waitForThem)(open,owner,root.option),questions,uncollected:standing.unread.filter(id=>!shown.has(id)),older,nextSeq,
 isKept,isThere:(0,import_chunk_S7M4UBSY.exists)(root.folder)}}function restartOf(last,open,fired){if(last!==null&&last.boot_id!==(0,import_chunk_33P23ATF.bootId)())
 return"since_look";const isLost=fired.some(({view})=>view.state.error?.code==="host_restarted");return isLost||open.some(({view})=>view.isOtherBoot)?"since_laun\
 ch":null}function startOf(looks,given,now){const seq=given??looks.at(-1)?.seq??0;const look=looks.findLast(one=>one.seq===seq);const back=look?setBackMs(look):0;
@@ -7942,16 +7937,16 @@ return above!==null&&above!==owner&&above!==id&&(0,import_chunk_V5ZZ3YHA.isId)(a
 code;return code!==void 0&&losses.includes(code)?[{id,code}]:[]}function firedWords(fired){if(fired.wake!=="terminal")return`${fired.wake}${fired.count>1?` (${countWords(
 fired)})`:""}: ${eventsWords(fired)}`;const{state,spec}=fired.view;const word=spec?.timer&&state.state==="done"?"due":state.state;const facts=[word,state.exit_code===
 null||state.exit_code===0?null:`exit ${state.exit_code}`,state.duration_ms===null||spec?.timer?null:`took ${(0,import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)}`,
-state.warnings.length===0?null:counted(state.warnings.length,"warning")];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_POHBIKUS.whatOf)(
+state.warnings.length===0?null:counted(state.warnings.length,"warning")];return`${facts.filter(one=>one!==null).join(", ")}: ${line((0,import_chunk_QN3J6CA5.whatOf)(
 fired.view),120)}`}function countWords({wake,count,events}){if(wake!=="handback")return`${count} of them, the newest`;return count>events.length?`${count} files\
 , the newest`:`${count} files`}function eventsWords({events,wake}){if(wake==="handback")return events.map(event=>eventWords(event)).join(", ");return events.length===
 0?"":eventWords(events.at(-1))}function eventWords(event){const{name,reason,message,evidence,word}=event;const said=event.type==="handback"?[name]:[reason,message,
 evidence,word];return line(said.find(one=>typeof one==="string"&&one.trim()!=="")??event.type,120)}function nextOfFired(fired,root){const{wake,late,view,id}=fired;
-if(wake==="handback")return late?.kind==="duplicate"?null:readFiles(fired);if(late!==null)return null;if(wake!=="terminal")return import_chunk_CZB4Q33L.nextCommands.
-observe(id,root.option);const isReminder=view.spec?.timer&&view.state.state==="done"&&view.state.error===null;return isReminder?null:import_chunk_CZB4Q33L.nextCommands.
+if(wake==="handback")return late?.kind==="duplicate"?null:readFiles(fired);if(late!==null)return null;if(wake!=="terminal")return import_chunk_E4YAHXBS.nextCommands.
+observe(id,root.option);const isReminder=view.spec?.timer&&view.state.state==="done"&&view.state.error===null;return isReminder?null:import_chunk_E4YAHXBS.nextCommands.
 result(id,root.option)}function readFiles({events,view}){const dir=view.spec?.handback?.dir;const names=events.map(({name})=>name).filter(name=>typeof name==="s\
 tring"&&(0,import_chunk_4MBICC2C.isHandback)(name));if(typeof dir!=="string"||names.length===0)return null;return(0,import_chunk_GEPPUING.quoteWords)(["cat",...new Set(
-names.map(name=>`${dir}/${name}`))])}function subjectWords({view}){return line((0,import_chunk_POHBIKUS.whatOf)(view),120)}function standingWords(one){const{view,
+names.map(name=>`${dir}/${name}`))])}function subjectWords({view}){return line((0,import_chunk_QN3J6CA5.whatOf)(view),120)}function standingWords(one){const{view,
 health,worker,lastEventMs,queue,leftMs}=one;const timer=view.spec?.timer;const facts=[one.condition==="damaged"?"damaged":view.state.state,queue===null?null:queueWords(
 queue),timer?`due ${(0,import_chunk_5KEVMXCX.dueWords)(timer).split(", ").at(-1)}`:queue||health.health==="unknown"?null:health.health,`${(0,import_chunk_SBRRC2LY.
 formatAge)(one.ageMs)} old`,leftMs===null||timer?null:`${(0,import_chunk_SBRRC2LY.formatDuration)(whole(leftMs))} left`,worker==="not needed"?null:`worker ${worker}`,
@@ -7972,10 +7967,10 @@ nowMs:nowMs2,last,owner,nextSeq}=seen;const whose=owner===null?[]:["--owner",own
 (0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(owner),200),state_folder:root.folder,last_look:last===null?null:{at:(0,import_chunk_CL3BCQKO.
 isoOf)(last.at_ms),age_ms:Math.max(0,nowMs2-last.at_ms)},since:seen.since,next_seq:nextSeq,is_stored:seen.isKept,restarts:{host:seen.restarted,clock_set_back_ms:seen.
 setBackMs,since_in_the_future:seen.isBeyond,workers:seen.changes.slice(-listAtMost).map(({id,type,count,atMs})=>({id,type,count,at:(0,import_chunk_CL3BCQKO.isoOf)(
-atMs)})),lost:seen.lost.slice(-listAtMost)},questions:asked,fired,outstanding:open,not_read:{count:seen.uncollected.length,newest:unread2,next:unread2.map(id=>import_chunk_CZB4Q33L.
+atMs)})),lost:seen.lost.slice(-listAtMost)},questions:asked,fired,outstanding:open,not_read:{count:seen.uncollected.length,newest:unread2,next:unread2.map(id=>import_chunk_E4YAHXBS.
 nextCommands.result(id,root.option))},left_out:{questions:seen.questions.length-asked.length,fired:seen.fired.length-fired.length,outstanding:seen.outstanding.length-
-open.length,older:seen.older},next:{reconcile:(0,import_chunk_CZB4Q33L.nextCommand)(root.option,"reconcile",...whose,"--since",String(nextSeq)),status:(0,import_chunk_CZB4Q33L.
-nextCommand)(root.option,"status",...whose),wait:seen.wait,idle_check:(0,import_chunk_CZB4Q33L.nextCommand)(root.option,"idle-check",...whose)}}}var listAtMost=10;
+open.length,older:seen.older},next:{reconcile:(0,import_chunk_E4YAHXBS.nextCommand)(root.option,"reconcile",...whose,"--since",String(nextSeq)),status:(0,import_chunk_E4YAHXBS.
+nextCommand)(root.option,"status",...whose),wait:seen.wait,idle_check:(0,import_chunk_E4YAHXBS.nextCommand)(root.option,"idle-check",...whose)}}}var listAtMost=10;
 function questionRows(questions){const rows=[];for(const one of questions.slice(0,listAtMost)){rows.push(questionRow(one));if(rows.length>1&&Buffer.byteLength(JSON.
 stringify(rows))>import_chunk_EBOOCFUF.wakeBytes/3)return rows.slice(0,-1)}return rows}function questionRow(one){const{view,file,answer,trouble,next}=one;return{
 id:view.id,state:view.state.state,file:file===null?null:(0,import_chunk_LXK2ZILE.plainText)(file),answer:answer===null?null:(0,import_chunk_LXK2ZILE.plainText)(
@@ -7988,7 +7983,7 @@ isBelow,late:one.late,concerns:concernWords(one),next:one.next}}function questio
 length,import_chunk_EBOOCFUF.wakePage.named);for(;count>1;count-=1)if((0,import_chunk_PRXIW46S.rowsOf)(linesOf(questions,count),import_chunk_EBOOCFUF.wakePage.columns)<=
 rows)break;return linesOf(questions,count)}function linesOf(questions,count){const shown=questions.slice(0,count);const lines=[`questions open (${questions.length}\
 ):`];for(const[at,one]of shown.entries()){const{view,next}=one;if(shown[at-1]?.view!==view)lines.push((0,import_chunk_BOPSRWHI.cutToWidth)(`  ${view.id}  ${view.
-state.state}: ${line((0,import_chunk_POHBIKUS.whatOf)(view),120)}`,import_chunk_EBOOCFUF.wakePage.columns));lines.push(...(0,import_chunk_PRXIW46S.wrap)(questionWords(
+state.state}: ${line((0,import_chunk_QN3J6CA5.whatOf)(view),120)}`,import_chunk_EBOOCFUF.wakePage.columns));lines.push(...(0,import_chunk_PRXIW46S.wrap)(questionWords(
 one),import_chunk_EBOOCFUF.wakePage.columns-4).map(part=>`    ${part}`));if(next!==null&&shown[at+1]?.view!==view)lines.push(`    ${next}`)}const more=questions.
 length-shown.length;return more>0?[...lines,`  and ${more} more; reconcile --json names them`]:lines}function wakePage2(seen,root){const others=seen.outstanding.
 length===0?(0,import_chunk_P7ADOKJW.othersLive)(root.folder,seen.owner):null;const told=others===null?[]:(0,import_chunk_PRXIW46S.wrap)(others,import_chunk_EBOOCFUF.
@@ -8015,14 +8010,14 @@ filter(one=>one!==null).flatMap(one=>(0,import_chunk_PRXIW46S.wrap)(one,import_c
 const next=nextOfFired(one,root);return[cut(`  ${`${(0,import_chunk_SBRRC2LY.formatAge)(nowMs2-one.atMs)} ago`.padEnd(8)} ${one.id}  ${firedWords(one)}`),...one.
 late===null?[]:below(`${one.late.kind==="replaced"?"late":one.late.kind}: ${one.late.words}`),...one.startedBy===null?[]:below(`started by ${one.startedBy}`),...next===
 null?[]:[`    ${next}`]]}function namedAtMost({uncollected},root,rowsLeft){const commands=uncollected.slice(0,import_chunk_EBOOCFUF.wakePage.named).map(id=>[`  \
-  ${import_chunk_CZB4Q33L.nextCommands.result(id,root.option)}`]);return fit(commands,Math.max(rowsLeft,commands[0]?rowsOf2(commands[0]):0)).length}function footOf(seen,root,{
+  ${import_chunk_E4YAHXBS.nextCommands.result(id,root.option)}`]);return fit(commands,Math.max(rowsLeft,commands[0]?rowsOf2(commands[0]):0)).length}function footOf(seen,root,{
 fired,open,named}){const{owner,nextSeq,uncollected,older,isKept}=seen;const whose=owner===null?[]:["--owner",owner];const left=[fired>0?`${fired} that fired`:null,
 open>0?`${open} outstanding`:null,older>0?`${older} older ones`:null].filter(one=>one!==null);const unread2=uncollected.slice(0,named);const newest=uncollected.
 length>unread2.length?`; the newest ${unread2.length}:`:"";return[...uncollected.length===0?[]:[`ended earlier and not read yet: ${uncollected.length}${newest}`,
-...unread2.map(id=>`    ${import_chunk_CZB4Q33L.nextCommands.result(id,root.option)}`)],...left.length===0?[]:[`left out: ${left.join(", ")}; see`,`    ${(0,import_chunk_CZB4Q33L.
+...unread2.map(id=>`    ${import_chunk_E4YAHXBS.nextCommands.result(id,root.option)}`)],...left.length===0?[]:[`left out: ${left.join(", ")}; see`,`    ${(0,import_chunk_E4YAHXBS.
 nextCommand)(root.option,"status",...whose)}`],...seen.wait===null?[]:["one wait for all that nobody waits for:",`    ${seen.wait}`],...seen.outstanding.length===
-0?[]:["the last thing before going idle:",`    ${(0,import_chunk_CZB4Q33L.nextCommand)(root.option,"idle-check",...whose)}`],isKept||!seen.isThere?"next time:":
-"next time (where this look stood could not be stored: give the number):",`    ${(0,import_chunk_CZB4Q33L.nextCommand)(root.option,"reconcile",...whose,"--since",
+0?[]:["the last thing before going idle:",`    ${(0,import_chunk_E4YAHXBS.nextCommand)(root.option,"idle-check",...whose)}`],isKept||!seen.isThere?"next time:":
+"next time (where this look stood could not be stored: give the number):",`    ${(0,import_chunk_E4YAHXBS.nextCommand)(root.option,"reconcile",...whose,"--since",
 String(nextSeq))}`]}function fit(entries,rows){let left=rows;const at=entries.findIndex(entry=>{left-=rowsOf2(entry);return left<0});return at<0?entries:entries.
 slice(0,at)}function rowsOf2(lines){return(0,import_chunk_PRXIW46S.rowsOf)(lines,import_chunk_EBOOCFUF.wakePage.columns)}function below(text){return(0,import_chunk_PRXIW46S.
 wrap)(text,import_chunk_EBOOCFUF.wakePage.columns-4).map(part=>cut(`    ${part}`))}function cut(text){return(0,import_chunk_BOPSRWHI.cutToWidth)(text,import_chunk_EBOOCFUF.
@@ -8036,9 +8031,20 @@ root,owner,input.count("since")??null);if(input.has("json"))return{code:import_c
 exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-Y7ITK4AS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_E7QKPNLW.commandNames,loadCommand:()=>import_chunk_E7QKPNLW.loadCommand});module.exports=
-stdin_exports;var import_chunk_E7QKPNLW=load("./chunk-E7QKPNLW.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./reconcile-ZJC6RNXQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{isSettleable:()=>import_chunk_QIDJPPSN.isSettleable,isUnasked:()=>import_chunk_QIDJPPSN.isUnasked,refresh:()=>import_chunk_QIDJPPSN.
+refresh,refreshAttached:()=>import_chunk_QIDJPPSN.refreshAttached,refreshUnasked:()=>import_chunk_QIDJPPSN.refreshUnasked});module.exports=stdin_exports;var import_chunk_QIDJPPSN=load(
+"./chunk-QIDJPPSN.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+
+},
+"./registry-XEJJ6HHC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_5PC5AHSN.commandNames,loadCommand:()=>import_chunk_5PC5AHSN.loadCommand});module.exports=
+stdin_exports;var import_chunk_5PC5AHSN=load("./chunk-5PC5AHSN.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-FHCYGEZT.js": function (module, exports) {
@@ -8063,44 +8069,44 @@ printed more than ${import_chunk_EBOOCFUF.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-EMIITSVF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_Q7PN7MS4=load("./chunk-Q7PN7MS4.js");var import_chunk_RJXUXHD2=load(
-"./chunk-RJXUXHD2.js");var import_chunk_Y6EXFSOA=load("./chunk-Y6EXFSOA.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_OGR6MPIL=load(
-"./chunk-OGR6MPIL.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_MH6AMSRZ=load(
-"./chunk-MH6AMSRZ.js");var import_chunk_GIURLEWR=load("./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load(
+"./research-TINFX6NN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_N7P2DYLQ=load("./chunk-N7P2DYLQ.js");var import_chunk_SYSY246F=load(
+"./chunk-SYSY246F.js");var import_chunk_AIOXFMW7=load("./chunk-AIOXFMW7.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FQ7VHG76=load(
+"./chunk-FQ7VHG76.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_JLTJ4G56=load(
+"./chunk-JLTJ4G56.js");var import_chunk_VDE5ZBVF=load("./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_FIPOTEWL=load(
+"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_Q7PN7MS4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_N7P2DYLQ.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-ADUWZABN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_L3XBP4MF=load("./chunk-L3XBP4MF.js");var import_chunk_RJXUXHD2=load(
-"./chunk-RJXUXHD2.js");var import_chunk_Y6EXFSOA=load("./chunk-Y6EXFSOA.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FZTPRCKC=load(
-"./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_MH6AMSRZ=load("./chunk-MH6AMSRZ.js");var import_chunk_GIURLEWR=load(
-"./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./restart-RK4C4AZI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_SYSY246F=load(
+"./chunk-SYSY246F.js");var import_chunk_AIOXFMW7=load("./chunk-AIOXFMW7.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FZTPRCKC=load(
+"./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_JLTJ4G56=load("./chunk-JLTJ4G56.js");var import_chunk_VDE5ZBVF=load(
+"./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load(
 "./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_NKAL4RJZ=load(
-"./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_BTF4EMH6=load(
+"./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_BTF4EMH6=load(
 "./chunk-BTF4EMH6.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
 "./chunk-WDFY7HZW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_Z2F3DA4N=load(
 "./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -8115,45 +8121,46 @@ profile:import_chunk_7A7PAC7A.staffOptions.profile,handback:{...import_chunk_7A7
  that of the earlier job)"},share:import_chunk_7A7PAC7A.writerOptions.share,...import_chunk_7A7PAC7A.milestoneOption,...import_chunk_7A7PAC7A.launchOptions},notes:"\
 Refused while the earlier job still runs. Label and --max-live are those of the earlier job unless given, the owner too when this call names none. The environme\
 nt is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend cod\
-ex"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const words=(0,import_chunk_MH6AMSRZ.onceWords)("r\
-estart",input,null,null);const repeated=await(0,import_chunk_MH6AMSRZ.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_447EROGN.
-requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_TDIQCWHM.refresh)(root.folder,id);const spec=(0,import_chunk_L3XBP4MF.requireSpec)(root,id);
-await(0,import_chunk_L3XBP4MF.requireGenuine)(spec);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot \
-restart job ${id}: it is ${view.state.state}`,import_chunk_CZB4Q33L.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.
-timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-IXYMKXT3.js"))).againWatch(context,input,spec,spec.watch,root,words);return spec.
-staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};function againRun(context,input,spec,root,words){for(const name of["backend",
-"model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_L3XBP4MF.
-requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.
-kind} job has no command`);const program=(0,import_chunk_FZTPRCKC.requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,
-import_chunk_GIURLEWR.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_GIURLEWR.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.
-kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_L3XBP4MF.lineageOf)(spec,"re\
-start"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,...(0,import_chunk_R34HTX3O.freshPaths)(run),program},warnings:(0,import_chunk_FZTPRCKC.
-limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){for(const name of["backend","model","profile","han\
-dback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer: it has only its delay`);if(typeof earlier.
-delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it was armed for the instant ${earlier.due_at}, which\
- does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.resolve().then(()=>load("./timer-42RF743R.js"));
-const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};return launchTimer(context,input,{timer,earlier:spec,
-lineage:(0,import_chunk_L3XBP4MF.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){const staff=spec.staff;if(!staff)
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?originOf(spec,spec.worktree):(0,
-import_chunk_L3XBP4MF.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.has("backend")&&input.text(
-"backend")!==before;const part=(0,import_chunk_Y6EXFSOA.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??before,model:input.
-text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_RJXUXHD2.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.prompt,resume:null,
-cwd});if(part.brief)part.historical=(0,import_chunk_NKAL4RJZ.historicalOf)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,spec.id))??staff.historical??null;if(staff.
-schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_RJXUXHD2.launchStaff)(context,input,{verb:spec.verb,earlier:spec,staff:part,cwd,
-lineage:(0,import_chunk_L3XBP4MF.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.worktree?"ne\
-w":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??null,handback:spec.
-handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(worktree.path,
-spec.cwd));if((0,import_chunk_S7M4UBSY.isFolder)(folder))return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: th\
-e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("timeout");return text===void 0?import_chunk_EBOOCFUF.limits.staffTimeout.default:
+ex"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const words=(0,import_chunk_JLTJ4G56.onceWords)("r\
+estart",input,null,null);const repeated=await(0,import_chunk_JLTJ4G56.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_447EROGN.
+requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_QIDJPPSN.refresh)(root.folder,id);const spec=(0,import_chunk_XSWYDOFV.requireSpec)(root,id);
+await(0,import_chunk_XSWYDOFV.requireGenuine)(spec);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot \
+restart job ${id}: it is ${view.state.state}`,import_chunk_E4YAHXBS.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.
+timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-DA63FQMR.js"))).againWatch(context,input,spec,spec.watch,root,words);if(spec.
+gate||spec.loop)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${id}: a ${spec.kind} judges the loop as it is now, so it is asked an\
+ew`,import_chunk_E4YAHXBS.nextCommands.restart(id,root.option));return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};
+function againRun(context,input,spec,root,words){for(const name of["backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_XSWYDOFV.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_FZTPRCKC.
+requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_VDE5ZBVF.launchAndTell)(context,input,{kind:"run",
+verb:"run",...(0,import_chunk_VDE5ZBVF.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
+first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
+...(0,import_chunk_R34HTX3O.freshPaths)(run),program},warnings:(0,import_chunk_FZTPRCKC.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
+for(const name of["backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} \
+for a timer: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}\
+: it was armed for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.
+resolve().then(()=>load("./timer-CUM6DM4Z.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
+return launchTimer(context,input,{timer,earlier:spec,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
+const staff=spec.staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?
+originOf(spec,spec.worktree):(0,import_chunk_XSWYDOFV.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
+has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_AIOXFMW7.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
+kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_SYSY246F.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
+prompt,resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_NKAL4RJZ.historicalOf)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,spec.id))??staff.historical??
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_SYSY246F.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
+staff:part,cwd,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.
+worktree?"new":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??
+null,handback:spec.handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(
+worktree.path,spec.cwd));if((0,import_chunk_S7M4UBSY.isFolder)(folder))return folder;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.
+id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.text("timeout");return text===void 0?import_chunk_EBOOCFUF.limits.staffTimeout.default:
 (0,import_chunk_SBRRC2LY.parseDuration)(text,"--timeout",import_chunk_EBOOCFUF.limits.staffTimeout)}
 
 },
-"./restart-watch-IXYMKXT3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_L3XBP4MF=load("./chunk-L3XBP4MF.js");var import_chunk_GIURLEWR=load(
-"./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./restart-watch-DA63FQMR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_VDE5ZBVF=load(
+"./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_Z2UROBTI=load(
 "./chunk-Z2UROBTI.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
+"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
@@ -8164,12 +8171,37 @@ e folder ${folder} is gone`)}function staffLimit(input){const text=input.text("t
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function againWatch(context,input,spec,earlier,root,words){for(const name of[
 "backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);
-const cwd=(0,import_chunk_L3XBP4MF.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_Z2UROBTI.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
+const cwd=(0,import_chunk_XSWYDOFV.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_Z2UROBTI.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_Z2UROBTI.watchIds.join(", ")}`);
-const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_GIURLEWR.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
-import_chunk_GIURLEWR.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(timeout,"--timeout",import_chunk_EBOOCFUF.
-limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_L3XBP4MF.lineageOf)(
+const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_VDE5ZBVF.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
+import_chunk_VDE5ZBVF.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(timeout,"--timeout",import_chunk_EBOOCFUF.
+limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(
 spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
+
+},
+"./review-ERHRZGVK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_N7P2DYLQ=load("./chunk-N7P2DYLQ.js");var import_chunk_SYSY246F=load(
+"./chunk-SYSY246F.js");var import_chunk_AIOXFMW7=load("./chunk-AIOXFMW7.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FQ7VHG76=load(
+"./chunk-FQ7VHG76.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_JLTJ4G56=load(
+"./chunk-JLTJ4G56.js");var import_chunk_VDE5ZBVF=load("./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
+"./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
+"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_FIPOTEWL=load(
+"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
+"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_N7P2DYLQ.
+makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
+commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
+hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
 "./review-MH7L6V7B.js": function (module, exports) {
@@ -8190,40 +8222,15 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_6GCB2QIN.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./review-SPTRR6F2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_Q7PN7MS4=load("./chunk-Q7PN7MS4.js");var import_chunk_RJXUXHD2=load(
-"./chunk-RJXUXHD2.js");var import_chunk_Y6EXFSOA=load("./chunk-Y6EXFSOA.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_OGR6MPIL=load(
-"./chunk-OGR6MPIL.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_MH6AMSRZ=load(
-"./chunk-MH6AMSRZ.js");var import_chunk_GIURLEWR=load("./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
-"./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_FIPOTEWL=load(
-"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
-"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_Q7PN7MS4.
-makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
-commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
-hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
-
-},
-"./run-gate-CA5JBOYW.js": function (module, exports) {
+"./run-gate-5HSR6RGK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runGate:()=>runGate});module.exports=stdin_exports;var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_7DSWBEC5=load(
 "./chunk-7DSWBEC5.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_NGEJ5SZN=load("./chunk-NGEJ5SZN.js");var import_chunk_IHFADZOM=load(
 "./chunk-IHFADZOM.js");var import_chunk_GMHIOLZA=load("./chunk-GMHIOLZA.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_RYGXIUHY=load(
 "./chunk-RYGXIUHY.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_JH6AINOU=load("./chunk-JH6AINOU.js");var import_chunk_CFGHS4XF=load(
 "./chunk-CFGHS4XF.js");var import_chunk_HOLWDIVQ=load("./chunk-HOLWDIVQ.js");var import_chunk_URJAHDV5=load("./chunk-URJAHDV5.js");var import_chunk_IUDMGIPH=load(
 "./chunk-IUDMGIPH.js");var import_chunk_UBYOQ2QW=load("./chunk-UBYOQ2QW.js");var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load(
-"./chunk-OLD5VJ7N.js");var import_chunk_F72JFZZB=load("./chunk-F72JFZZB.js");var import_chunk_DEIEEHFP=load("./chunk-DEIEEHFP.js");var import_chunk_NKAL4RJZ=load(
-"./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_GWARG3G5=load(
+"./chunk-OLD5VJ7N.js");var import_chunk_IQWIIIKS=load("./chunk-IQWIIIKS.js");var import_chunk_DJJADEX7=load("./chunk-DJJADEX7.js");var import_chunk_NKAL4RJZ=load(
+"./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_GWARG3G5=load(
 "./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load("./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_B5JTDTFQ=load(
 "./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load(
@@ -8231,10 +8238,10 @@ hat is uncommitted"','review --base main --schema --prompt "Look for lost update
 "./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load(
+"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load(
 "./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load(
-"./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load(
+"./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -8281,22 +8288,22 @@ null)(0,import_chunk_PGEWSQPR.writeJson)(claim.paths.cursor,{tree,passed:[...tol
 place);if("reason"in git)return null;const open=(0,import_chunk_CFGHS4XF.uncommitted)(place,git.git);return"files"in open&&open.files.length===0?(0,import_chunk_CFGHS4XF.
 headOf)(git.git):null}async function finish(claim,progress,{report,text,stopped}){const tree=await sweep(claim,import_chunk_EBOOCFUF.drainMs);if(stopped==="stat\
 e_vanished")return;if(!report&&stopped==="canceled"){progress.note("cancel_requested",{request:(0,import_chunk_R6BAS6U2.readCancel)(claim.paths)??null});progress.
-step("stop_asked","stopping",{reason:stopped})}(0,import_chunk_F72JFZZB.conclude)(claim,{reason:report?"judged":stopped??"canceled",exit:void 0,tree,reconciled:false,
+step("stop_asked","stopping",{reason:stopped})}(0,import_chunk_IQWIIIKS.conclude)(claim,{reason:report?"judged":stopped??"canceled",exit:void 0,tree,reconciled:false,
 warnings:progress.state.warnings,own:{error:report?(0,import_chunk_YPYRPMO7.gateError)(report):null,gate:report??null,text}})}function sweep({spec,paths,self},graceMs){
 const tree=(0,import_chunk_PUQAGBXA.treeOf)(spec,paths,{worker:self,shim:null,child:null});return(0,import_chunk_DKHKDNN3.terminate)(tree,{graceMs,settleMs:import_chunk_EBOOCFUF.
 killSettleMs})}
 
 },
-"./run-loop-2RCMFKIC.js": function (module, exports) {
+"./run-loop-NOFIWRH6.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runLoop:()=>runLoop});module.exports=stdin_exports;var import_chunk_6A3MUOHD=load("./chunk-6A3MUOHD.js");var import_chunk_HUG42FET=load(
 "./chunk-HUG42FET.js");var import_chunk_7DSWBEC5=load("./chunk-7DSWBEC5.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_NGEJ5SZN=load(
 "./chunk-NGEJ5SZN.js");var import_chunk_IHFADZOM=load("./chunk-IHFADZOM.js");var import_chunk_GMHIOLZA=load("./chunk-GMHIOLZA.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_RYGXIUHY=load("./chunk-RYGXIUHY.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_JH6AINOU=load(
 "./chunk-JH6AINOU.js");var import_chunk_CFGHS4XF=load("./chunk-CFGHS4XF.js");var import_chunk_HOLWDIVQ=load("./chunk-HOLWDIVQ.js");var import_chunk_URJAHDV5=load(
 "./chunk-URJAHDV5.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UBYOQ2QW=load(
-"./chunk-UBYOQ2QW.js");var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_F72JFZZB=load(
-"./chunk-F72JFZZB.js");var import_chunk_DEIEEHFP=load("./chunk-DEIEEHFP.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load(
+"./chunk-UBYOQ2QW.js");var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_IQWIIIKS=load(
+"./chunk-IQWIIIKS.js");var import_chunk_DJJADEX7=load("./chunk-DJJADEX7.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load(
 "./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
 "./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_DKHKDNN3=load(
@@ -8304,9 +8311,9 @@ killSettleMs})}
 "./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_67KJULEZ=load(
 "./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
+"./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -8424,10 +8431,10 @@ readLoop)(place);if(read.kind==="none")throw new LoopRefusal("state_damaged",`th
 "state_damaged",read.faults.join("; "));if(read.isEdited)throw new LoopRefusal("state_damaged",(0,import_chunk_GMHIOLZA.editedFault)(place).message);return read.
 state}async function takeOver(place,root,id,milestone){const isLost=({current})=>{const owner=current?.owner??null;const isLoop=owner!==null&&owner!==id&&(0,import_chunk_V5ZZ3YHA.
 isId)(owner)&&owner.startsWith("loop-");return current?.milestone===milestone&&isLoop&&(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,
-owner).folder)||(0,import_chunk_OVDZHHMN.isOver)(root,owner))};if(!isLost(currentState(place)))return;await(0,import_chunk_GMHIOLZA.changeLoop)(place,state=>isLost(
+owner).folder)||(0,import_chunk_ZYP2VQRP.isOver)(root,owner))};if(!isLost(currentState(place)))return;await(0,import_chunk_GMHIOLZA.changeLoop)(place,state=>isLost(
 state)&&state.current?{...state,current:{...state.current,owner:id,job:id}}:state)}async function untilEnd(root,job,signal){for(;;){const nap=(0,import_chunk_LUIVRIXY.
 makeNap)(signal);const close=await(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_SBGDAVSA.jobPaths)(root,job).leaseFifo,()=>nap.ring("end"));try{signal.throwIfAborted();
-const view=await(0,import_chunk_TDIQCWHM.refreshAttached)(root,job);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||view.damage!==null)return view;await nap.sleep(
+const view=await(0,import_chunk_QIDJPPSN.refreshAttached)(root,job);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||view.damage!==null)return view;await nap.sleep(
 close?lookMs:import_chunk_EBOOCFUF.leaseMs);if((0,import_chunk_OC3P7SNQ.isEnded)((0,import_chunk_OC3P7SNQ.inspect)(root,job).state))return(0,import_chunk_OC3P7SNQ.
 inspect)(root,job);await(0,import_chunk_CL3BCQKO.sleep)(1e3)}finally{close?.()}}}function canGoOn(root,job){const{paths,state}=(0,import_chunk_OC3P7SNQ.inspect)(
 root,job);return(0,import_chunk_YL5I5TV6.isContinuable)(paths,state)}function staffOptions({backend,model,profile}){const given=Object.entries({backend,model,profile}).
@@ -8451,27 +8458,27 @@ tell()}return void 0}tell(){const note=noteOf(this.position);if(JSON.stringify(t
 position);const tree=await sweep(claim,import_chunk_EBOOCFUF.drainMs);if(stopped==="state_vanished")return;const standing={loop:noteOf(position)};if(!end&&stopped===
 "canceled"){progress.note("cancel_requested",{request:(0,import_chunk_R6BAS6U2.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason:stopped},
 standing)}else progress.change(standing);const place=(0,import_chunk_GMHIOLZA.loopPlace)(part.folder,{folder:claim.root,option:claim.spec.state_option});const text=loopReport(
-place,position,end);(0,import_chunk_F72JFZZB.conclude)(claim,{reason:end?end.end==="stopped"?"canceled":"judged":stopped??"canceled",exit:void 0,tree,reconciled:false,
+place,position,end);(0,import_chunk_IQWIIIKS.conclude)(claim,{reason:end?end.end==="stopped"?"canceled":"judged":stopped??"canceled",exit:void 0,tree,reconciled:false,
 warnings:progress.state.warnings,own:{error:end?.error??null,loop:noteOf(position),text}})}async function endChildren(claim,part,{job,gate:gate2,judge,step}){const{
 cli}=makeCli(claim,part.folder);const live=step==="gate"?gate2??judge:["execute","remediate"].includes(step)?job:null;if(live!==null)await cli({words:["cancel",
 live]})}async function sweep({spec,paths,self},graceMs){const tree=(0,import_chunk_PUQAGBXA.treeOf)(spec,paths,{worker:self,shim:null,child:null});return(0,import_chunk_DKHKDNN3.
 terminate)(tree,{graceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs})}
 
 },
-"./run-timer-2MNDNZGP.js": function (module, exports) {
+"./run-timer-CQQ6SYZ5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTimer:()=>runTimer});module.exports=stdin_exports;var import_chunk_NF4Q4KK4=load("./chunk-NF4Q4KK4.js");var import_chunk_PALP4FE3=load(
-"./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_CZUISAHI=load("./chunk-CZUISAHI.js");var import_chunk_F72JFZZB=load(
-"./chunk-F72JFZZB.js");var import_chunk_DEIEEHFP=load("./chunk-DEIEEHFP.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load(
+"./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_GEI4SD72=load("./chunk-GEI4SD72.js");var import_chunk_IQWIIIKS=load(
+"./chunk-IQWIIIKS.js");var import_chunk_DJJADEX7=load("./chunk-DJJADEX7.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load(
 "./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
 "./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_2BIZXMTV=load(
 "./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load(
+"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
 "./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
+"./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -8481,18 +8488,18 @@ terminate)(tree,{graceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs})}
 "./chunk-JSBRDJBE.js");var tickMs=5e3;async function runTimer(claim){const{paths,spec,generation,self}=claim;const unlessEnded=act=>(0,import_chunk_V3DXEM5O.withLock)(
 paths.lock,()=>(0,import_chunk_OC3P7SNQ.isEnded)((0,import_chunk_OC3P7SNQ.inspect)(claim.root,spec.id).state)?void 0:act());const type=generation===1?"claimed":
 "worker_replaced";await unlessEnded(()=>void(0,import_chunk_DYMNB7GS.openJournal)(paths,spec).append(type,{worker:self.pid,generation}));await untilOver(claim);
-if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_CZUISAHI.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
+if((0,import_chunk_S7M4UBSY.exists)(paths.folder))await unlessEnded(()=>(0,import_chunk_GEI4SD72.concludeTimer)(claim,false))}function untilOver(claim){const{paths,
 spec}=claim;const due=Date.parse(spec.timer?.due_at??"");return new Promise(resolve=>{let timer;const look=()=>{clearTimeout(timer);const rest=due-(0,import_chunk_CL3BCQKO.
 nowMs)();if(rest>0&&(0,import_chunk_S7M4UBSY.exists)(paths.folder)&&!(0,import_chunk_R6BAS6U2.readCancel)(paths)){timer=setTimeout(look,Math.min(rest,import_chunk_EBOOCFUF.
 timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_NF4Q4KK4.makeTicker)(claim,look,tickMs)})}
 
 },
-"./run-watch-XPOX5M6H.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_3JHG25VG=load("./chunk-3JHG25VG.js");var import_chunk_3DLQHJA7=load(
+"./run-watch-BYVIUTUQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runWatch:()=>runWatch});module.exports=stdin_exports;var import_chunk_77FTFUCS=load("./chunk-77FTFUCS.js");var import_chunk_3DLQHJA7=load(
 "./chunk-3DLQHJA7.js");var import_chunk_Z2UROBTI=load("./chunk-Z2UROBTI.js");var import_chunk_RYGXIUHY=load("./chunk-RYGXIUHY.js");var import_chunk_UBYOQ2QW=load(
 "./chunk-UBYOQ2QW.js");var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_H4YIMMVT=load(
-"./chunk-H4YIMMVT.js");var import_chunk_F72JFZZB=load("./chunk-F72JFZZB.js");var import_chunk_DEIEEHFP=load("./chunk-DEIEEHFP.js");var import_chunk_NKAL4RJZ=load(
-"./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_GWARG3G5=load(
+"./chunk-H4YIMMVT.js");var import_chunk_IQWIIIKS=load("./chunk-IQWIIIKS.js");var import_chunk_DJJADEX7=load("./chunk-DJJADEX7.js");var import_chunk_NKAL4RJZ=load(
+"./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_GWARG3G5=load(
 "./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load("./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_B5JTDTFQ=load(
 "./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load(
@@ -8500,9 +8507,9 @@ timerLookMs));return}stop();resolve()};const stop=(0,import_chunk_NF4Q4KK4.makeT
 "./chunk-2BIZXMTV.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load(
 "./chunk-TFEMYLSK.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_7LUFXQWN=load(
+"./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -8570,12 +8577,12 @@ void 0&&this.memory.end===null)await this.round(kind,stop.signal);if(this.memory
 he last attempts failed: ${note.trouble}`:note.evidence;const reason=stopped??"hard_timeout";if(reason!=="hard_timeout"||!this.part.repeat||this.memory.key===null)
 return{reason,detail};this.memory={...this.memory,note:{...note,watched_to_end:true}};return{reason,detail:(0,import_chunk_3DLQHJA7.toEndText)(note,detail)}}finally{
 release()}}async round(kind,signal){const{part}=this;const nap=makeNap(signal);const stopEarly=this.early(kind,signal,nap.wake);try{const begun=(0,import_chunk_CL3BCQKO.
-monotonicMs)();const answer=await(0,import_chunk_3JHG25VG.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.
+monotonicMs)();const answer=await(0,import_chunk_77FTFUCS.attempt)(kind,part.input,this.memory.cursor,{place:this.place(),attemptMs:part.attempt_ms,signal,onThrown:error=>this.
 log(`${error instanceof Error?error.stack??error.message:String(error)}
 `)});await this.sweepAttempt();if(answer===null)return;this.memory=fold(this.memory,answer,part);await this.seal();this.keep();if(this.memory.end)return;const done=(0,
 import_chunk_CL3BCQKO.monotonicMs)();const pause=pauseAfter(this.memory,answer,part,import_chunk_EBOOCFUF.watchRetry);const due=answer.kind==="look"?Math.max(begun+
 pause,done+Math.min(part.every_ms,import_chunk_EBOOCFUF.watchPauseMs)):done+pause;await nap.until(due,Math.max(import_chunk_EBOOCFUF.watchPauseMs,20*(done-begun)))}finally{
-stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_3JHG25VG.makeTools)(this.place(),
+stopEarly()}}early(kind,signal,wake){if(!kind.early)return()=>void 0;try{return kind.early(this.part.input,wake,(0,import_chunk_77FTFUCS.makeTools)(this.place(),
 ()=>this.part.attempt_ms,signal))}catch(error){this.log(`cannot be woken early: ${String(error)}
 `);return()=>void 0}}place(){const{root,spec}=this.claim;const own={id:spec.id,cwd:spec.cwd,mark:spec.mark};return{root,everyMs:this.part.every_ms,cwd:spec.cwd,
 environment:(0,import_chunk_IYTRN2OE.childEnvironment)({...own,add:{},remove:[]}),onRun:()=>{this.baseline??=(0,import_chunk_33P23ATF.takeBaseline)();if(this.memory.
@@ -8590,14 +8597,14 @@ spec,self,generation}=this.claim;if(generation===1&&!this.memory.hasRun)return n
 spec,paths,{worker:self,shim:null,child:null,baseline}),{graceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs})}async finish({reason,detail}){const tree=await this.
 sweep(import_chunk_EBOOCFUF.drainMs);if(reason==="state_vanished")return;const{progress,claim}=this;if(reason==="canceled"){progress.note("cancel_requested",{request:(0,
 import_chunk_R6BAS6U2.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason},this.standing())}else progress.change(this.standing());(0,
-import_chunk_F72JFZZB.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
+import_chunk_IQWIIIKS.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,watch:this.memory.note,warnings:progress.state.warnings,...detail===void 0?{}:{detail}})}};
 
 },
-"./settle-PM4JOYAU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_CZUISAHI=load("./chunk-CZUISAHI.js");var import_chunk_KATCOX57=load(
-"./chunk-KATCOX57.js");var import_chunk_H4YIMMVT=load("./chunk-H4YIMMVT.js");var import_chunk_4PYK52YG=load("./chunk-4PYK52YG.js");var import_chunk_F72JFZZB=load(
-"./chunk-F72JFZZB.js");var import_chunk_DEIEEHFP=load("./chunk-DEIEEHFP.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load(
-"./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load(
+"./settle-LQOAFKTZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{settleJob:()=>settleJob});module.exports=stdin_exports;var import_chunk_GEI4SD72=load("./chunk-GEI4SD72.js");var import_chunk_KATCOX57=load(
+"./chunk-KATCOX57.js");var import_chunk_H4YIMMVT=load("./chunk-H4YIMMVT.js");var import_chunk_XZX2QD7V=load("./chunk-XZX2QD7V.js");var import_chunk_IQWIIIKS=load(
+"./chunk-IQWIIIKS.js");var import_chunk_DJJADEX7=load("./chunk-DJJADEX7.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load(
+"./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_GWARG3G5=load("./chunk-GWARG3G5.js");var import_chunk_BTF4EMH6=load(
 "./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load(
 "./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_DKHKDNN3=load(
@@ -8605,9 +8612,9 @@ import_chunk_F72JFZZB.conclude)(claim,{reason,exit:void 0,tree,reconciled:false,
 "./chunk-PZGY5XKU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_67KJULEZ=load(
 "./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load(
 "./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
+"./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load(
 "./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -8620,16 +8627,16 @@ inspect)(view.root,view.id);if(isDue(now))await settle(now)});try{await act()}ca
 error)&&!isBusy(error))throw error}}async function settleFull(view,act,isStrict){(0,import_chunk_PGEWSQPR.removeFile)(view.paths.reserve);try{await act()}catch(error){
 if(!isFull(error))throw error;if(isStrict)throw fullError(view)}}function detailOf({spec,state}){if(spec&&(0,import_chunk_R6BAS6U2.isWorkerOnly)(spec)&&spec.kind!==
 "watch")return"its bound passed while nobody looked after it";if(spec?.kind!=="watch")return"the shell that was to start it ended before";return state.watch?.evidence??
-"nobody looked"}async function settle(view){const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_CZUISAHI.
-concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_F72JFZZB.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.removeCgroup)(
+"nobody looked"}async function settle(view){const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(view);if(!view.spec)return;if(view.spec.timer)return(0,import_chunk_GEI4SD72.
+concludeTimer)({paths:view.paths,spec:view.spec},true);if((0,import_chunk_IQWIIIKS.finishStored)({paths:view.paths,spec:view.spec})){(0,import_chunk_PZGY5XKU.removeCgroup)(
 view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),view.id);return}const tree=(0,import_chunk_PUQAGBXA.treeOf)(view.spec,view.paths,{worker:null,
 shim:view.shim,child:view.child});const isOver=condition==="over"&&view.reason===void 0&&view.spec.run?.keep_children;const ended=isOver?nothing:await(0,import_chunk_DKHKDNN3.
 terminate)(tree,{graceMs:condition==="over"?import_chunk_EBOOCFUF.drainMs:import_chunk_EBOOCFUF.orphanGraceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs});await(0,
 import_chunk_KATCOX57.endShim)(view.shim,view.spec.mark);(0,import_chunk_PZGY5XKU.removeCgroup)(view.worker?.cgroup??(0,import_chunk_PZGY5XKU.findCgroup)(view.id),
-view.id);const stored=view.spec.watch?await(0,import_chunk_H4YIMMVT.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_4PYK52YG.concludeAsked)({paths:view.
+view.id);const stored=view.spec.watch?await(0,import_chunk_H4YIMMVT.storedVerdict)(view.paths,view.id):void 0;await(0,import_chunk_XZX2QD7V.concludeAsked)({paths:view.
 paths,spec:(0,import_chunk_OC3P7SNQ.specAtTurn)(view.spec,view.turn)},{reason:stored?.end.reason??settledReason(view,condition),exit:view.exit,tree:ended,reconciled:true,
 detail:stored?.end.detail??detailOf(view),...stored?{watch:stored.note}:{}},tree)}var nothing={step:"none",ended:[],survivors:[]};function settledReason(view,condition){
-const isOwn=view.spec!==null&&(0,import_chunk_R6BAS6U2.isWorkerOnly)(view.spec);const told=isOwn?void 0:(0,import_chunk_DEIEEHFP.parseReason)(view.reason);if(told)
+const isOwn=view.spec!==null&&(0,import_chunk_R6BAS6U2.isWorkerOnly)(view.spec);const told=isOwn?void 0:(0,import_chunk_DJJADEX7.parseReason)(view.reason);if(told)
 return told;if(condition==="over")return"exited";if(view.cancel)return"canceled";if(condition==="never_started"||condition==="host_restarted")return condition;if(isOwn)
 return"hard_timeout";if(view.child===null)return"spawn_failed";return"worker_lost"}function fullError(view){const code=view.exit?` (its command ended with exit \
 code ${view.exit.exit_code})`:"";return new import_chunk_NVPF5LEY.FaultError("state_unusable",`cannot store the end of job ${view.id}${code}: no space left in ${view.
@@ -8638,17 +8645,17 @@ return["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(error)??"")
 (0,import_chunk_NVPF5LEY.errnoOf)(error)??"")}
 
 },
-"./setup-63IF43NW.js": function (module, exports) {
+"./setup-FYFXUPUV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{setup:()=>setup});module.exports=stdin_exports;var import_chunk_REDIQC7B=load("./chunk-REDIQC7B.js");var import_chunk_2FUCXAUY=load(
-"./chunk-2FUCXAUY.js");var import_chunk_7YCMYM3C=load("./chunk-7YCMYM3C.js");var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_Y6EXFSOA=load(
-"./chunk-Y6EXFSOA.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
+"./chunk-2FUCXAUY.js");var import_chunk_7YCMYM3C=load("./chunk-7YCMYM3C.js");var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_AIOXFMW7=load(
+"./chunk-AIOXFMW7.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_OVDZHHMN=load(
-"./chunk-OVDZHHMN.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
+"./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_ZYP2VQRP=load(
+"./chunk-ZYP2VQRP.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load(
 "./chunk-WDFY7HZW.js");var import_chunk_67KJULEZ=load("./chunk-67KJULEZ.js");var import_chunk_Z2F3DA4N=load("./chunk-Z2F3DA4N.js");var import_chunk_HDW3QKWP=load(
 "./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load(
-"./chunk-B43A2IIN.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
-"./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
+"./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
@@ -8669,10 +8676,10 @@ stringify(changed,null,indent)}
 `,added}}function parse(text){try{return(0,import_chunk_FIPOTEWL.parseSettings)(text)}catch{throw new Error("it is no JSON object")}}function planStateEdit(root,now,choices,user){
 const{restrict=now.restrict,defaults}=choices;const general=defaults?.all===void 0?{}:Object.fromEntries(import_chunk_GAHUBHR4.modeIds.map(mode=>[mode,defaults.
 all]));const default_backend=withModes({...defaults?.clear?{}:now.default_backend,...general},defaults?.modes);const file=(0,import_chunk_SBGDAVSA.rootPaths)(root.
-folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_Y6EXFSOA.narrowingText)({restrict,default_backend}),
+folder).config;const edit={file,before:(0,import_chunk_PGEWSQPR.readText)(file)??null,after:(0,import_chunk_AIOXFMW7.narrowingText)({restrict,default_backend}),
 followsLink:false,isState:true};return asEdit(edit,[["restrict",now.restrict,restrict],["default_backend",now.default_backend,default_backend]]).map(one=>({...one,
 changes:one.changes.map(change=>withEffect(change,default_backend,user))}))}function withEffect(change,wanted,user){const mode=import_chunk_GAHUBHR4.modeIds.find(
-id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_Y6EXFSOA.defaultBackend)(mode,user,import_chunk_Y6EXFSOA.noNarrowing)?.name;if(mode===
+id=>change.startsWith(`default_backend.${id}: `));const own=mode&&(0,import_chunk_AIOXFMW7.defaultBackend)(mode,user,import_chunk_AIOXFMW7.noNarrowing)?.name;if(mode===
 void 0||own===void 0||wanted[mode]===void 0||wanted[mode]===own)return change;return`${change} (has no effect here: your config says ${own})`}function planUserEdit(now,choices){
 const file=(0,import_chunk_7U2475D5.userConfigFile)();if(file===void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot find your config folder: n\
 either HOME nor XDG_CONFIG_HOME is set");const before=(0,import_chunk_PGEWSQPR.readText)(file)??null;const all=before===null?{}:JSON.parse(before);const{restrict=now.
@@ -8702,13 +8709,13 @@ e: all of it is so already.";const lines=edits.flatMap(({file,before,after,chang
 `${copyBase}.job-companion-TIME.bak`);return[`${isApplied?done:`would ${verb}`} ${file}`,...changes.flatMap(change=>(0,import_chunk_PRXIW46S.labelled)("",change)),
 ...kept]});return[...lines,...isApplied?[]:["A dry run: nothing was written. Write it with --apply."]].join("\n")}function hooksPage({edits,isApplied,hooks,trial},{
 isOn,option}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[hooksText(hooks,isAsOfNow),editsText(edits,isApplied)];if(trial)parts.push(`Tried once: ${trial.
-problem??"the hook answers"}.`);if(isOn)parts.push((0,import_chunk_PRXIW46S.wrap)(import_chunk_7YCMYM3C.hookWhom,80).join("\n"),`To turn them off: ${(0,import_chunk_CZB4Q33L.
+problem??"the hook answers"}.`);if(isOn)parts.push((0,import_chunk_PRXIW46S.wrap)(import_chunk_7YCMYM3C.hookWhom,80).join("\n"),`To turn them off: ${(0,import_chunk_E4YAHXBS.
 nextCommand)(option,"setup","--hooks","none","--apply")}`);return`${parts.join("\n\n")}
 `}function modeRows(surveys,config,narrowing){const installed=surveys.filter(one=>!one.custom&&one.program!==null);const single=installed.length===1?installed[0]?.
-backend:void 0;return Object.values(import_chunk_GAHUBHR4.modes).map(({id,profile})=>{const chosen=(0,import_chunk_Y6EXFSOA.defaultBackend)(id,config,narrowing);
+backend:void 0;return Object.values(import_chunk_GAHUBHR4.modes).map(({id,profile})=>{const chosen=(0,import_chunk_AIOXFMW7.defaultBackend)(id,config,narrowing);
 const lists={user:config.restrict??[],state:narrowing.restrict};const by=["user","state"].find(one=>lists[one].includes(id))??null;const restrictions=Object.values(
 lists).map(restrict=>({restrict,file:""}));const backend=chosen?.name??single??null;return{mode:id,backend,backend_from:chosen?.from??(single===void 0?null:"onl\
-y_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_Y6EXFSOA.narrowProfile)(id,{asked:void 0,
+y_installed"),usable:backend===null?null:surveys.find(one=>one.backend===backend)?.usable??false,profile:(0,import_chunk_AIOXFMW7.narrowProfile)(id,{asked:void 0,
 fallback:profile},restrictions),restricted_by:by}})}function setupDocument({surveys,modes:modes2,edits,isApplied,hooks,trial}){const changes=edits.map(({file,changes:changes2,
 copy})=>({file,changes:changes2,copy}));return{applied:isApplied,backends:surveys,modes:modes2,hooks,hook_trial:trial,changes}}function setupPage({surveys,modes:modes2,
 edits,isApplied,isAsked,hooks}){const isAsOfNow=edits.length>0&&!isApplied;const parts=[...surveys.map(backendText),modesText(modes2,isAsOfNow),hooksText(hooks,
@@ -8738,13 +8745,13 @@ flag",help:"with --backend agy: add rules to its settings that let a restricted 
  of every changed file stays beside it"},...import_chunk_7A7PAC7A.common},notes:'The state folder can only narrow: its default counts where your own config leav\
 es the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',examples:["setup",
 "setup --restrict review,ask --apply","setup --default-backend codex,review=claude --user --apply","setup --backend agy --allow-reads","setup --hooks claude --a\
-pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_TNLY6VRI.readUserConfig)();const known=(0,import_chunk_Y6EXFSOA.knownBackends)(
+pply"],async run(context,input){const root=context.root(input);const config=(0,import_chunk_TNLY6VRI.readUserConfig)();const known=(0,import_chunk_AIOXFMW7.knownBackends)(
 config);const only=input.text("backend");if(only!==void 0&&!known.includes(only))throw unknownBackend("--backend",only,known);const choices={restrict:restrictOf(
-input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const narrowing=(0,import_chunk_Y6EXFSOA.
+input),defaults:defaultsOf(input,known)};checkTogether(input,choices);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const narrowing=(0,import_chunk_AIOXFMW7.
 readNarrowing)(root.folder,known);const folder=(0,import_chunk_G4YWOPCR.findWorktree)(context.cwd)??context.cwd;const edits=[...input.has("user")?planUserEdit(config,
 choices):planStateEdit(root,narrowing,choices,config),...input.has("allow-reads")?planReadRules(folder):[],...planHookEdits(input,folder)];const isApplied=input.
 has("apply");const copies=isApplied?await applyEdits(root,edits):[];const host=input.text("hooks")??"none";const trial=isApplied&&host!=="none"?await tryHook(host,
-folder):null;const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_TNLY6VRI.readUserConfig)(),narrowing:(0,import_chunk_Y6EXFSOA.
+folder):null;const isChanged=isApplied&&edits.length>0;const now=isChanged?{config:(0,import_chunk_TNLY6VRI.readUserConfig)(),narrowing:(0,import_chunk_AIOXFMW7.
 readNarrowing)(root.folder,known)}:{config,narrowing};const surveys=(0,import_chunk_REDIQC7B.surveyBackends)(now.config,context.cwd);const page={surveys:surveys.
 filter(({backend})=>only===void 0||backend===only),modes:modeRows(surveys,now.config,now.narrowing),edits:edits.map((edit,at)=>({...edit,copy:copies[at]??null})),
 isApplied,isAsked:wantsChange(input),hooks:(0,import_chunk_2FUCXAUY.surveyHooks)(folder),trial};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.
@@ -8764,37 +8771,37 @@ import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}
  ~/.config/job-companion/config.json')}
 
 },
-"./staffer-4T7J2OMI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_Q7PN7MS4=load("./chunk-Q7PN7MS4.js");var import_chunk_RJXUXHD2=load(
-"./chunk-RJXUXHD2.js");var import_chunk_Y6EXFSOA=load("./chunk-Y6EXFSOA.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_OGR6MPIL=load(
-"./chunk-OGR6MPIL.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_MH6AMSRZ=load(
-"./chunk-MH6AMSRZ.js");var import_chunk_GIURLEWR=load("./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load(
+"./staffer-PSO32RVF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_N7P2DYLQ=load("./chunk-N7P2DYLQ.js");var import_chunk_SYSY246F=load(
+"./chunk-SYSY246F.js");var import_chunk_AIOXFMW7=load("./chunk-AIOXFMW7.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FQ7VHG76=load(
+"./chunk-FQ7VHG76.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_JLTJ4G56=load(
+"./chunk-JLTJ4G56.js");var import_chunk_VDE5ZBVF=load("./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_OVDZHHMN=load("./chunk-OVDZHHMN.js");var import_chunk_FIPOTEWL=load(
+"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_ZYP2VQRP=load("./chunk-ZYP2VQRP.js");var import_chunk_FIPOTEWL=load(
 "./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_Q7PN7MS4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_N7P2DYLQ.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
 },
-"./status-markdown-CTHYLMHL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_XDBW7CI5=load("./chunk-XDBW7CI5.js");var import_chunk_XWZYQZPB=load(
+"./status-markdown-NEZ2GRSH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{lanesOf:()=>lanesOf});module.exports=stdin_exports;var import_chunk_G4677CIM=load("./chunk-G4677CIM.js");var import_chunk_XWZYQZPB=load(
 "./chunk-XWZYQZPB.js");var import_chunk_LX42BIQ4=load("./chunk-LX42BIQ4.js");var import_chunk_MBR3QAP2=load("./chunk-MBR3QAP2.js");var import_chunk_UC6ORW33=load(
-"./chunk-UC6ORW33.js");var import_chunk_EGSLOXGD=load("./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load(
+"./chunk-UC6ORW33.js");var import_chunk_KHED7THE=load("./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load("./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load(
 "./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
-"./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
+"./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load(
 "./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -8806,29 +8813,29 @@ ask-17"]});
 const table=rows.map(row=>`| ${row.join(" | ")} |`).join("\n");return`Jobs at ${(0,import_chunk_CL3BCQKO.isoNow)()} (local ${(0,import_chunk_CL3BCQKO.localOf)((0,
 import_chunk_CL3BCQKO.nowMs)())}), state in ${code(root.folder)}
 
-${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_OC3P7SNQ.isEnded)(state);const left=(0,import_chunk_XDBW7CI5.leftOf)(view);
+${table}`}function rowOf(view,root){const{state,spec}=view;const isOver=(0,import_chunk_OC3P7SNQ.isEnded)(state);const left=(0,import_chunk_G4677CIM.leftOf)(view);
 const age=(0,import_chunk_R6BAS6U2.ageOf)(isOver?state.ended_at:state.created_at,(0,import_chunk_CL3BCQKO.nowMs)());return[view.id,cell(spec?.owner),cell(spec?.
-label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_EGSLOXGD.healthWord)((0,import_chunk_HJHBIBBW.
+label),spec?.kind??"-",state.error?`${state.state} (${cell(state.error.code)})`:state.state,isOver?"-":(0,import_chunk_KHED7THE.healthWord)((0,import_chunk_HJHBIBBW.
 healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view)).health),age===null?"-":`${(0,import_chunk_SBRRC2LY.formatAge)(age)}${isOver?" ago":""}`,left===null?
 "-":`${spec?.timer?"due in ":""}${(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,Math.floor(left/1e3)*1e3))}`,nextOf(view,root)]}function nextOf(view,root){
-if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||view.damage!==null)return code((0,import_chunk_XDBW7CI5.outstanding)(view,{},root.option).next);return(0,import_chunk_UC6ORW33.
-isCollected)(view)?"-":code(import_chunk_CZB4Q33L.nextCommands.result(view.id,root.option))}function cell(text){const plain=(0,import_chunk_LXK2ZILE.excerpt)((0,
+if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)||view.damage!==null)return code((0,import_chunk_G4677CIM.outstanding)(view,{},root.option).next);return(0,import_chunk_UC6ORW33.
+isCollected)(view)?"-":code(import_chunk_E4YAHXBS.nextCommands.result(view.id,root.option))}function cell(text){const plain=(0,import_chunk_LXK2ZILE.excerpt)((0,
 import_chunk_LXK2ZILE.plainText)(text??"").replace(/\s+/g," ").trim(),120);if(plain==="")return"-";return plain.replaceAll("&","&amp;").replaceAll("<","&lt;").replaceAll(
 ">","&gt;").replace(/[\\`*_{}[\]()#+!|~$:@]/g,"\\$&")}function code(text){const plain=(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ");const longest=Math.
 max(0,...[...plain.matchAll(/`+/g)].map(([ticks])=>ticks.length));const fence="`".repeat(longest+1);const space=longest>0?" ":"";return`${fence}${space}${plain.
 replaceAll("|","\\|")}${space}${fence}`}
 
 },
-"./status-page-GL3JAVHM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_7AFOIXTY.pageOf});module.exports=stdin_exports;var import_chunk_7AFOIXTY=load("./chunk-7AFO\
-IXTY.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4\
-JNAPAO.js");var import_chunk_AOO7SCWL=load("./chunk-AOO7SCWL.js");var import_chunk_2RD7TEI5=load("./chunk-2RD7TEI5.js");var import_chunk_UC6ORW33=load("./chunk-\
-UC6ORW33.js");var import_chunk_EGSLOXGD=load("./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chun\
+"./status-page-3FAAHZMG.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_FQABTWUB.pageOf});module.exports=stdin_exports;var import_chunk_FQABTWUB=load("./chunk-FQAB\
+TWUB.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4\
+JNAPAO.js");var import_chunk_RLGVUUOG=load("./chunk-RLGVUUOG.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-\
+UC6ORW33.js");var import_chunk_KHED7THE=load("./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load("./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load("./chun\
 k-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./ch\
 unk-5KEVMXCX.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./\
 chunk-LHVANLLD.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_2BIZXMTV=load("./chunk-2BIZXMTV.js");var import_chunk_SBRRC2LY=load("\
-./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
+./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
 "./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -8860,12 +8867,12 @@ const queue=(0,import_chunk_HJHBIBBW.queueSeen)(view);return queue?{queue}:{}}fu
 filter(([name])=>names.includes(name)))}
 
 },
-"./status-tree-4DH7WJJI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_BTVZRC35=load("./chunk-BTVZRC35.js");var import_chunk_EGSLOXGD=load(
-"./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load(
+"./status-tree-RAGNXVC7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{treeOf:()=>treeOf});module.exports=stdin_exports;var import_chunk_AJPDAD5O=load("./chunk-AJPDAD5O.js");var import_chunk_KHED7THE=load(
+"./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load("./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load(
 "./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load(
-"./chunk-TDIQCWHM.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load(
+"./chunk-QIDJPPSN.js");var import_chunk_BOPSRWHI=load("./chunk-BOPSRWHI.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -8880,24 +8887,24 @@ tops.push(above)}}const told=new Set;const rows=[];const tell=top=>{const open=[
 has(one.id))continue;told.add(one.id);const view=known.get(one.id)??null;const relation=one.depth===0||view===null?null:parentOf(view)?.relation??null;rows.push(
 {...one,view,relation});const below=(children.get(one.id)??[]).filter(id=>!told.has(id));const{depth,hasMore}=one;open.push(...below.map((id,at)=>({id,depth:depth+
 1,hasMore:[...hasMore.slice(-levelsKept),at<below.length-1]})).reverse())}};for(const top of tops)tell(top);for(const view of views)tell(view.id);return rows}var levelsKept=8;
-async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_BTVZRC35.byLife)).map(one=>(0,import_chunk_BOPSRWHI.
+async function treeOf(root,shown,width){const views=await withAncestors(root,shown);return familyOf(views.sort(import_chunk_AJPDAD5O.byLife)).map(one=>(0,import_chunk_BOPSRWHI.
 cutToWidth)(lineOf(one),width)).join("\n")}async function withAncestors(root,shown){const views=new Map(shown.map(view=>[view.id,view]));const open=[...shown];for(let view=open.
 pop();view&&views.size<shown.length+ancestorsAtMost;view=open.pop()){const parent=parentOf(view);if(!parent||views.has(parent.id)||!(0,import_chunk_S7M4UBSY.exists)(
-(0,import_chunk_SBGDAVSA.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_BTVZRC35.tryView)(root,parent.id)){views.set(found.id,
+(0,import_chunk_SBGDAVSA.jobPaths)(root,parent.id).folder))continue;for(const found of await(0,import_chunk_AJPDAD5O.tryView)(root,parent.id)){views.set(found.id,
 found);open.push(found)}}return[...views.values()]}var ancestorsAtMost=200;function lineOf(one){const{id,view,relation}=one;if(!view)return`${branchOf(one)}${id}\
   (gone)`;const isAsked=!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)&&(0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view)).health===
-"attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?null:`owner ${(0,import_chunk_EGSLOXGD.
-ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_EGSLOXGD.timeOf)(view),how,owner,(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_POHBIKUS.
+"attention";const how=relation===null||relation==="started by"?null:relation;const owner=relation==="started by"||!view.spec?.owner?null:`owner ${(0,import_chunk_KHED7THE.
+ownerOf)(view)}`;const facts=[`${view.state.state}${isAsked?"!":""}`,(0,import_chunk_KHED7THE.timeOf)(view),how,owner,(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_QN3J6CA5.
 whatOf)(view),120)];return`${branchOf(one)}${id}  ${facts.filter(fact=>fact!==null&&fact!=="").join("  ")}`}function branchOf({depth,hasMore}){if(depth===0)return"";
 const above=hasMore.slice(0,-1);return`${above.map(more=>more?"|  ":"   ").join("")}${hasMore.at(-1)?"|- ":"`- "}`}
 
 },
-"./status-watch-NWVCKPMJ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_BTVZRC35=load("./chunk-BTVZRC35.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_EGSLOXGD=load("./chunk-EGSLOXGD.js");var import_chunk_POHBIKUS=load("./chunk-POHBIKUS.js");var import_chunk_5HW7JGJN=load(
+"./status-watch-GBBKW4QB.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watchStatus:()=>watchStatus});module.exports=stdin_exports;var import_chunk_AJPDAD5O=load("./chunk-AJPDAD5O.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_KHED7THE=load("./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load("./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load(
 "./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
 "./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_BOPSRWHI=load(
+"./chunk-4MBICC2C.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -8909,36 +8916,36 @@ const{screen}=context;const nap=(0,import_chunk_LUIVRIXY.makeNap)(new AbortContr
 ()=>nap.ring("resize")),(0,import_chunk_FKEDTWPK.onContinue)(()=>screen.leave()),(0,import_chunk_FKEDTWPK.onInterrupt)(import_chunk_FKEDTWPK.endBySignal)]:[];const isColored=context.
 isTerminal&&!import_chunk_IYTRN2OE.variables.noColor();try{for(let views=await jobs.again();;views=await jobs.next()){if(areEnded(views))views=await jobs.again();
 if(ask.id!==null&&views.length===0)(0,import_chunk_OC3P7SNQ.inspect)(ask.root.folder,ask.id);if(areEnded(views)){screen?.clear();const width=screen?.size().columns??
-context.width;const out=views.length===0?(await Promise.resolve().then(()=>load("./no-jobs-EMGMQG7B.js"))).noJobs(ask.root,ask):await(0,import_chunk_EGSLOXGD.tableOf)(
+context.width;const out=views.length===0?(await Promise.resolve().then(()=>load("./no-jobs-UPKGJMW7.js"))).noJobs(ask.root,ask):await(0,import_chunk_KHED7THE.tableOf)(
 views,{width,isColored});return{code:codeOf(ask,views),out:`${out}
 `}}screen?.draw(await pageOf(views,screen.size().columns-1,isColored));await nap.sleep(ask.everyMs);for(let calm=1;!screen&&calm<calmRounds&&jobs.isSame();calm+=
 1)await nap.sleep(ask.everyMs)}}finally{for(const release of releases)release()}}function areEnded(views){return views.every(view=>(0,import_chunk_OC3P7SNQ.isEnded)(
 view.state))}function codeOf({id},[view]){return id!==null&&view?(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.state):import_chunk_6PFAPK5K.exitCodes.done}async function pageOf(views,width,isColored){
 const live=views.filter(view=>!(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const head=`${(0,import_chunk_CL3BCQKO.isoNow)().slice(0,19)}Z  ${live.length} liv\
 e`;const reasons=live.flatMap(view=>{const{health,reason}=(0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));return health==="\
-attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_EGSLOXGD.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
+attention"&&reason?[`! ${view.id}: ${reason}`]:[]});return[head,await(0,import_chunk_KHED7THE.tableOf)(views,{width,isColored,isLive:true}),...reasons].join("\n")}
 var Jobs=class{ask;known=new Map;constructor(ask){this.ask=ask}async again(){const{root:at,id,owner,kinds}=this.ask;const root=at.folder;const recent=Math.max(this.
-ask.recent,this.known.size);const views=id===null?await(0,import_chunk_BTVZRC35.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_BTVZRC35.tryView)(root,
+ask.recent,this.known.size);const views=id===null?await(0,import_chunk_AJPDAD5O.listViews)(root,{recent,owner,kinds}):await(0,import_chunk_AJPDAD5O.tryView)(root,
 id);for(const view of views)this.known.set(view.id,view);return this.rows()}async next(){const{id}=this.ask;const root=this.ask.root.folder;const fresh=id===null?
 (0,import_chunk_447EROGN.listActive)(root).filter(one=>!this.known.has(one)):[];for(const one of fresh)await this.look(one);for(const view of this.known.values())
-if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))await this.look(view.id);for(const view of this.known.values())if(!(0,import_chunk_BTVZRC35.isChosen)(view.spec,
+if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))await this.look(view.id);for(const view of this.known.values())if(!(0,import_chunk_AJPDAD5O.isChosen)(view.spec,
 this.ask)||!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,view.id).folder))this.known.delete(view.id);return this.rows()}isSame(){const live=[
 ...this.known.values()].filter(view=>!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)).map(view=>view.id);const active=new Set((0,import_chunk_447EROGN.listActive)(
 this.ask.root.folder));return live.every(id=>active.has(id))&&(this.ask.id!==null||[...active].every(id=>this.known.has(id)))}async look(id){const[view]=await(0,
-import_chunk_BTVZRC35.tryView)(this.ask.root.folder,id);if(view)this.known.set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_BTVZRC35.
+import_chunk_AJPDAD5O.tryView)(this.ask.root.folder,id);if(view)this.known.set(id,view);else this.known.delete(id)}rows(){return[...this.known.values()].sort(import_chunk_AJPDAD5O.
 byLife)}};
 
 },
-"./timer-42RF743R.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_HYJ46B4K=load("./chunk-\
-HYJ46B4K.js");var import_chunk_MH6AMSRZ=load("./chunk-MH6AMSRZ.js");var import_chunk_GIURLEWR=load("./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load("./chun\
-k-OCKNGTMO.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./ch\
-unk-7A7PAC7A.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_B4P2K2K4=load("./chunk-B4P2K2K4.js");var import_chunk_HJHBIBBW=load("./\
+"./timer-CUM6DM4Z.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_ANXJYSKA=load("./chunk-\
+ANXJYSKA.js");var import_chunk_JLTJ4G56=load("./chunk-JLTJ4G56.js");var import_chunk_VDE5ZBVF=load("./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chun\
+k-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./ch\
+unk-7A7PAC7A.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_266EI5R6=load("./chunk-266EI5R6.js");var import_chunk_HJHBIBBW=load("./\
 chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_LUIVRIXY=load("\
 ./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load(
+"./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
@@ -8965,14 +8972,14 @@ FaultError("state_unusable",`cannot use the slot ${slot}: ${file} is no file of 
 return{async admit(){const timers=(0,import_chunk_447EROGN.listActive)(root.folder).filter(id=>id.startsWith("timer-"));earlier=slot===null?[]:await inSlot(root.
 folder,slot,timers);const others=timers.filter(id=>!earlier.includes(id));if(others.length>=import_chunk_EBOOCFUF.armedTimers)await requireRoom(root,others);return{
 warnings:[],told:id=>slot===null?void 0:writeSlot(root.folder,slot,id)}},earlier:()=>earlier}}async function replaceTimers(root,earlier,by){const replaced=[];for(const id of earlier){
-const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_HYJ46B4K.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_EBOOCFUF.replaceWaitMs);
+const why=`replaced by ${by.id}`;const{result}=await(0,import_chunk_ANXJYSKA.cancelJob)(root.folder,id,{owner:by.owner,why},import_chunk_EBOOCFUF.replaceWaitMs);
 if(result!=="ended_before")replaced.push(id)}return replaced}async function inSlot(root,slot,timers){const named=readSlot(root,slot);const found=[];for(const id of new Set(
 [...timers,...named===void 0?[]:[named]])){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));if(spec.kind==="ok"&&spec.
 value.timer?.slot===slot&&await isArmed(root,id))found.push(id)}return found}async function requireRoom(root,timers){const armed=[];for(const id of timers)if(await isArmed(
 root.folder,id))armed.push(id);const[oldest]=armed;if(oldest===void 0||armed.length<import_chunk_EBOOCFUF.armedTimers)return;throw new import_chunk_NVPF5LEY.FaultError(
-"busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_EBOOCFUF.armedTimers} is the most`,`list them with ${import_chunk_CZB4Q33L.
-nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_CZB4Q33L.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
-try{return!(0,import_chunk_OC3P7SNQ.isEnded)((await(0,import_chunk_TDIQCWHM.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
+"busy",`cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_EBOOCFUF.armedTimers} is the most`,`list them with ${import_chunk_E4YAHXBS.
+nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_E4YAHXBS.nextCommands.cancel(oldest,root.option)}`)}async function isArmed(root,id){
+try{return!(0,import_chunk_OC3P7SNQ.isEnded)((await(0,import_chunk_QIDJPPSN.refresh)(root,id)).state)}catch(error){if(error instanceof import_chunk_NVPF5LEY.FaultError&&
 error.code==="unknown_job")return false;throw error}}var options={message:{kind:"text",value:"TEXT",help:"what `wait` prints when it is due, byte for byte (at m\
 ost 64 KiB)"},slot:{kind:"text",value:"NAME",help:"replace the armed timer of this slot, if there is one"},...import_chunk_7A7PAC7A.launchOptions};var notes="Th\
 e instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come\
@@ -8989,17 +8996,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_MH6AMSRZ.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_MH6AMSRZ.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_JLTJ4G56.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_JLTJ4G56.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_EBOOCFUF.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_EBOOCFUF.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_GIURLEWR.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_GIURLEWR.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
-import_chunk_OCKNGTMO.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_VDE5ZBVF.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_VDE5ZBVF.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
+import_chunk_DEMY2OZQ.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
 import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,
-run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_GIURLEWR.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
-await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_GIURLEWR.tellLaunched)(context,input,root,{...launched,replaced},
+run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_VDE5ZBVF.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
+await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_VDE5ZBVF.tellLaunched)(context,input,root,{...launched,replaced},
 false)}function futureInstant(text){const now=(0,import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError(
 "usage",`cannot arm a timer at ${text}: ${why}; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);
 if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_SBRRC2LY.formatAge)(now-due):(0,import_chunk_SBRRC2LY.formatDuration)(now-due)} ago`);const{max}=import_chunk_EBOOCFUF.
@@ -9020,12 +9027,12 @@ JZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chu
 JSBRDJBE.js");
 
 },
-"./turn-T6RFWGRG.js": function (module, exports) {
+"./turn-VW6BGLAR.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{waitForTurn:()=>waitForTurn});module.exports=stdin_exports;var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_YSRCRM3R=load(
 "./chunk-YSRCRM3R.js");var import_chunk_UBYOQ2QW=load("./chunk-UBYOQ2QW.js");var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_PZGY5XKU=load("./chunk-PZGY5XKU.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load(
-"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZPJW4RNB=load(
-"./chunk-ZPJW4RNB.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
+"./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load("./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_WFATE7YP=load(
+"./chunk-WFATE7YP.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load(
 "./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
 "./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load(
@@ -9033,7 +9040,7 @@ JSBRDJBE.js");
 "./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");function wakeBehind(root,spec,memory){const engine=(0,import_chunk_5AMCSYZA.findEngine)(spec.engine)??import_chunk_5AMCSYZA.defaultEngine;
-const pool=(0,import_chunk_ZPJW4RNB.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
+const pool=(0,import_chunk_WFATE7YP.poolOf)(spec);const isWaiting=id=>{const known=memory.members.get(id);return known!==void 0&&known.pool===pool&&!known.isLetGo};
 const behind=(0,import_chunk_447EROGN.listActive)(root).filter(id=>(0,import_chunk_V5ZZ3YHA.compareIds)(id,spec.id)>0&&isWaiting(id));for(const id of behind.slice(
 0,import_chunk_EBOOCFUF.queueTold)){const read=(0,import_chunk_R6BAS6U2.readWorker)((0,import_chunk_SBGDAVSA.jobPaths)(root,id));if(read.kind==="ok")engine.signal(
 read.value.worker,"SIGURG")}}var Holdup=class{holder;since=0;tries=0;forget(){this.holder=void 0}note(holder){if(!holder)return this.forget();if(!this.isSame(holder)){
@@ -9058,7 +9065,7 @@ map(({id})=>id);return{place,live:atWork.length,behind}}async function waitForTu
 lostTurn(claim)??await new Queued(claim).untilTurn();if(!turn)return false;claim.turn=turn;claim.spec=(0,import_chunk_OC3P7SNQ.specAtTurn)(claim.spec,turn);return true}
 function lostTurn({paths}){const started=(0,import_chunk_S7M4UBSY.factsOf)(paths.started);if(!started)return void 0;const age=Math.max(0,(0,import_chunk_CL3BCQKO.
 nowMs)()-started.modifiedMs);return{at:(0,import_chunk_CL3BCQKO.isoOf)(started.modifiedMs),boot_id:(0,import_chunk_33P23ATF.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.
-monotonicMs)()-age,files:{}}}var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;voice;signs;memory=(0,import_chunk_ZPJW4RNB.makeQueueMemory)();stop=new AbortController;nap=(0,
+monotonicMs)()-age,files:{}}}var quickMs=[20,50,100,250,500,1e3];var Queued=class{claim;progress;voice;signs;memory=(0,import_chunk_WFATE7YP.makeQueueMemory)();stop=new AbortController;nap=(0,
 import_chunk_LUIVRIXY.makeNap)(this.stop.signal);since=(0,import_chunk_CL3BCQKO.monotonicMs)();holdup=new Holdup;isRefused=false;why;constructor(claim){this.claim=
 claim;this.progress=new import_chunk_UBYOQ2QW.Progress(claim);this.voice=new QueueVoice(claim,this.progress);this.signs=new QueueSigns(claim.root,()=>this.nap.ring(
 "fifo"))}async untilTurn(){const release=this.listen();const{progress,claim}=this;if(claim.generation>1){progress.note("worker_replaced",{worker:claim.self.pid,
@@ -9066,23 +9073,23 @@ generation:claim.generation,baseline_reset:false});claim.isReplacementTold=true}
 ()=>resolve()));let turn;for(let quiet=quickMs.length;!turn&&!this.stop.signal.aborted;){const round=this.round(quiet).catch(error=>this.waitOut(error)).then(told=>({
 told}));const done=await Promise.race([round,stopped]);if(!done)break;turn=done.told.turn;quiet=done.told.isRung?0:quiet+1}if(turn)return turn;await this.end();
 return void 0}finally{release();this.signs.close();this.stop.abort()}}async round(quiet){const{root,spec}=this.claim;if(this.isRefused)this.takeBack();if(isOver(
-this.claim.paths)){this.stop.abort();return{isRung:false}}let standing=await(0,import_chunk_ZPJW4RNB.lookAtQueue)(root,spec,this.memory);while(await this.signs.
-hear(standing))standing=await(0,import_chunk_ZPJW4RNB.lookAtQueue)(root,spec,this.memory);if(await this.care(standing))standing=await(0,import_chunk_ZPJW4RNB.lookAtQueue)(
+this.claim.paths)){this.stop.abort();return{isRung:false}}let standing=await(0,import_chunk_WFATE7YP.lookAtQueue)(root,spec,this.memory);while(await this.signs.
+hear(standing))standing=await(0,import_chunk_WFATE7YP.lookAtQueue)(root,spec,this.memory);if(await this.care(standing))standing=await(0,import_chunk_WFATE7YP.lookAtQueue)(
 root,spec,this.memory);if(this.stop.signal.aborted)return{isRung:false};if(standing.mayGo){const turn=await this.take();if(turn)return{turn,isRung:true}}else await this.
-voice.tell(standing,(0,import_chunk_ZPJW4RNB.hindranceOf)(root,standing,this.memory));const live=standing.ahead.length+standing.atWork.length;const before=standing.
-ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_ZPJW4RNB.workerOf)((0,import_chunk_SBGDAVSA.jobPaths)(root,before))==="dead";const slow=isAlone||standing.
+voice.tell(standing,(0,import_chunk_WFATE7YP.hindranceOf)(root,standing,this.memory));const live=standing.ahead.length+standing.atWork.length;const before=standing.
+ahead.at(-1);const isAlone=before!==void 0&&(0,import_chunk_WFATE7YP.workerOf)((0,import_chunk_SBGDAVSA.jobPaths)(root,before))==="dead";const slow=isAlone||standing.
 mayGo?1e3:Math.max(import_chunk_EBOOCFUF.queueLookMs,live*import_chunk_EBOOCFUF.queueLookPerJobMs);const why=await this.nap.sleep(quickMs[quiet]??slow);return{isRung:why.
 includes("fifo")}}async waitOut(error){const isBusy=error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy";if(!isBusy){(0,import_chunk_YSRCRM3R.
 noteTrouble)(this.claim.paths,error);const own=this.isRefused?void 0:(0,import_chunk_5AMCSYZA.readTurn)(this.claim.paths,this.claim.spec.id);if(own)return{turn:own,
 isRung:true};const cause=(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_NVPF5LEY.messageOf)(error)).slice(0,import_chunk_EBOOCFUF.excerptBytes);await this.
 voice.tellHeld(`it cannot take its turn yet, and tries again: ${cause}`).catch(()=>void 0)}await this.nap.sleep(import_chunk_EBOOCFUF.queueLookMs);return{isRung:false}}async care(standing){
-const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.some(({condition})=>condition!=="supervised"):(0,import_chunk_ZPJW4RNB.
-workerOf)((0,import_chunk_SBGDAVSA.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.resolve().then(()=>load("./queue-care-FYYIZJC3.js"))).careForQueue(
+const{root}=this.claim;const before=standing.ahead.at(-1);const isNeeded=before===void 0?standing.atWork.some(({condition})=>condition!=="supervised"):(0,import_chunk_WFATE7YP.
+workerOf)((0,import_chunk_SBGDAVSA.jobPaths)(root,before))==="dead";return isNeeded&&(await Promise.resolve().then(()=>load("./queue-care-3JEF5VIJ.js"))).careForQueue(
 root,standing,this.memory)}async take(){const{root,paths}=this.claim;const{queueLock}=(0,import_chunk_SBGDAVSA.rootPaths)(root);const act=isHeld=>(0,import_chunk_V3DXEM5O.
 withLock)(paths.lock,()=>this.takeAlone(isHeld));try{const turn=await(0,import_chunk_V3DXEM5O.withLock)(queueLock,act,import_chunk_EBOOCFUF.lockWaitMs,holder=>this.
 holdup.mayPass(holder));this.holdup.forget();return turn}catch(error){const isBusy=error instanceof import_chunk_NVPF5LEY.FaultError&&error.code==="busy";if(isBusy)
 await this.voice.tellHeld(this.holdup.note((0,import_chunk_V3DXEM5O.holderOf)(queueLock)));else if(!["ENOSPC","EDQUOT"].includes((0,import_chunk_NVPF5LEY.errnoOf)(
-error)??""))throw error;return void 0}}async takeAlone(isHeld){const{root,spec,paths}=this.claim;const{mayGo,atWork}=await(0,import_chunk_ZPJW4RNB.lookAtQueue)(
+error)??""))throw error;return void 0}}async takeAlone(isHeld){const{root,spec,paths}=this.claim;const{mayGo,atWork}=await(0,import_chunk_WFATE7YP.lookAtQueue)(
 root,spec,this.memory);if(!mayGo||this.stop.signal.aborted||isOver(this.claim.paths)||(0,import_chunk_R6BAS6U2.readCancel)(paths))return void 0;const files=await this.
 files();const turn={at:(0,import_chunk_CL3BCQKO.isoNow)(),boot_id:(0,import_chunk_33P23ATF.bootId)(),mono_ms:(0,import_chunk_CL3BCQKO.monotonicMs)(),files};this.
 isRefused=true;(0,import_chunk_5AMCSYZA.writeTurn)(paths,spec.id,turn);if(!isHeld()){this.takeBack();return void 0}this.isRefused=false;const fields={waited_ms:(0,
@@ -9092,7 +9099,7 @@ success_files&&!run?.result_paths)return{};const{freshPaths}=await Promise.resol
 return{}}}listen(){const{paths}=this.claim;const look=()=>{if(!(0,import_chunk_S7M4UBSY.exists)(paths.folder))this.why??="state_vanished";else if((0,import_chunk_R6BAS6U2.
 readCancel)(paths))this.why??="canceled";if(this.why)this.stop.abort()};const lease=setInterval(()=>{(0,import_chunk_PALP4FE3.renewLease)(paths);look()},import_chunk_EBOOCFUF.
 leaseMs);const onNudge=()=>{look();this.nap.ring("told")};process.on("SIGURG",onNudge);look();return()=>{clearInterval(lease);process.off("SIGURG",onNudge)}}async end(){
-if(this.why!=="canceled")return;const{claim}=this;const{endQueued}=await Promise.resolve().then(()=>load("./end-queued-QFBEMJNZ.js"));for(let isDone=false;!isDone&&
+if(this.why!=="canceled")return;const{claim}=this;const{endQueued}=await Promise.resolve().then(()=>load("./end-queued-BCRKNELS.js"));for(let isDone=false;!isDone&&
 (0,import_chunk_S7M4UBSY.exists)(claim.paths.folder);)isDone=await endQueued(claim.root,claim.spec.id);wakeBehind(claim.root,claim.spec,this.memory)}};
 
 },
@@ -9105,6 +9112,62 @@ row])=>[`--${name}${row.value?` ${row.value}`:""}`,row.help]);const width=Math.m
 summary,80).join("\n"),["Options:",...options].join("\n")];if(command.notes)parts.push(command.notes.split("\n").flatMap(line=>(0,import_chunk_PRXIW46S.wrap)(line,
 80)).join("\n"));parts.push(["Examples:",...command.examples.map(example=>`  job-companion ${example}`)].join("\n"));return`${parts.join("\n\n")}
 `}
+
+},
+"./verify-E2RJ7DOC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_FKEDTWPK=load(
+"./chunk-FKEDTWPK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_BOPSRWHI=load(
+"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var order=["contradicted","un\
+verifiable","verified","recorded"];var rows=60;function claimsPage(view,verification,width){const{verdicts}=verification;const lines=headline(view,verification).
+flatMap(line=>(0,import_chunk_PRXIW46S.wrap)(line,width));if(verdicts.length>0){const shown=order.flatMap(result=>verdicts.filter(one=>one.result===result)).slice(
+0,rows);lines.push(...shown.flatMap(one=>rowOf(one,width)));if(verdicts.length>rows)lines.push(`... and ${verdicts.length-rows} more (--json tells all)`)}return`${lines.
+join("\n")}
+`}function headline({id},{verdict,claims,verdicts,reason,rerun}){if(claims===null)return[`${id}: ${verdict}: ${reason}`,...rerun?[rerunLine(rerun)]:[]];const counts=order.
+map(result=>[countOf(verdicts,result),result]).filter(([count])=>count!==0);return[`${id}: ${verdict}; it claims to be ${claims.status}`,counts.map(pair=>pair.join(
+" ")).join(", ")]}function rerunLine({isPassed,reason}){return`--rerun ${isPassed===true?"passed":"did not pass"}: ${reason}`}function rowOf({result,kind,claim,
+detail},width){const indent=14;const lines=(0,import_chunk_PRXIW46S.wrap)(`${kind} ${(0,import_chunk_LXK2ZILE.excerpt)(claim,120)}: ${detail}`,Math.max(20,width-
+indent));return lines.map((line,n)=>(0,import_chunk_BOPSRWHI.cutToWidth)(`${(n===0?result:"").padEnd(indent)}${line}`,Math.max(20,width)))}function claimsNotes(view,{
+rerun,unclaimed,block_error},width){const notes=[];const say=text=>void notes.push(...(0,import_chunk_PRXIW46S.wrap)(text,width));if(rerun)say(`${rerun.command}\
+: ${rerun.reason}, ${(0,import_chunk_SBRRC2LY.formatDuration)(rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].
+map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&unclaimed.file_count>0)say(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.
+showName),unclaimed.file_count)}`);if(unclaimed&&unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);
+say(`commits that are not claimed: ${listed(commits,unclaimed.commit_count)}`)}if(block_error){notes.push(`see its result: ${import_chunk_E4YAHXBS.nextCommands.
+result(view.id,view.spec?.state_option??[])}`);say("to get one: let the next task ask for it (its form: verify --help, docs/claims.md); implement does by itself")}
+return notes}function listed(names,total){const first=names.slice(0,5);return[...first,...total>first.length?[`and ${total-first.length} more`]:[]].join(", ")}function claimsDocument(view,verification){
+const{verdict,claims,verdicts,reason,block_error,rerun,unclaimed}=verification;const{state}=view;const counts=Object.fromEntries(order.map(result=>[result,countOf(
+verdicts,result)]));return{id:view.id,state:state.state,verdict,status:claims?.status??null,summary:claims?.summary??null,blocked_reason:claims?.blockedReason??
+null,open_issues:claims?.openIssues??[],counts,claims:verdicts,unclaimed,rerun:rerun&&rerunRecord(rerun),block_error,error:verdict==="verified"?null:{code:verdict,
+message:reason??messageOf(verdicts,verdict)},now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_R6BAS6U2.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)())}}function rerunRecord({isPassed,...rest}){return{passed:isPassed,...rest}}function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(
+({result})=>result===verdict);const more=others.length===0?"":` (and ${others.length} more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:
+verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===wanted).length}var verify={name:"verify",summary:"check what a job claims \
+to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",value:"CMD",help:"run the tests again in the folder of the job: words, or \
+a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.rerun,help:"how long --rerun may take (defau\
+lt 2m, at most 1h)"},...import_chunk_7A7PAC7A.common},notes:["Reads the completion block of the answer (result ID --claims): commits, changed files, tests, stat\
+us.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run; --rerun runs your own command, on files that an a\
+gent wrote, also where there is no block.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise (also without a block)\
+.","",'implement asks for it; for any other verb the task must: "End with one fenced block like this, and claim only what you really did". status is done, parti\
+al or blocked (with blockedReason); the lists may be missing:',import_chunk_WDFY7HZW.claimsExample].join("\n"),examples:["verify implement-mik3x9ab-4f7q2z",'ver\
+ify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);
+const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(text,"--rerun");const id=(0,import_chunk_447EROGN.findJob)(
+root,input.words[0]??"");const view=await(0,import_chunk_QIDJPPSN.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)){
+const wait=import_chunk_E4YAHXBS.nextCommands.waitOn(id,view.spec,root.option);const notes=[`${id}: ${view.state.state}, there is nothing to verify yet; wait fo\
+r it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.
+has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-OS5BPUS2.js"));const stop=new AbortController;const rerun=async cwd=>{
+const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-FHCYGEZT.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.
+onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.
+endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.verdict==="verified"?import_chunk_6PFAPK5K.
+exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("json"))return{code,json:claimsDocument(view,verification)};return{code,out:claimsPage(
+view,verification,context.width),notes:claimsNotes(view,verification,context.width)}}};
 
 },
 "./verify-OS5BPUS2.js": function (module, exports) {
@@ -9220,62 +9283,6 @@ left.length:Math.max(left.length,total-held)}function short(text){return(0,impor
 " "),240)}
 
 },
-"./verify-QD7JFRGX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{verify:()=>verify});module.exports=stdin_exports;var import_chunk_PRXIW46S=load("./chunk-PRXIW46S.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_BOPSRWHI=load(
-"./chunk-BOPSRWHI.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var order=["contradicted","un\
-verifiable","verified","recorded"];var rows=60;function claimsPage(view,verification,width){const{verdicts}=verification;const lines=headline(view,verification).
-flatMap(line=>(0,import_chunk_PRXIW46S.wrap)(line,width));if(verdicts.length>0){const shown=order.flatMap(result=>verdicts.filter(one=>one.result===result)).slice(
-0,rows);lines.push(...shown.flatMap(one=>rowOf(one,width)));if(verdicts.length>rows)lines.push(`... and ${verdicts.length-rows} more (--json tells all)`)}return`${lines.
-join("\n")}
-`}function headline({id},{verdict,claims,verdicts,reason,rerun}){if(claims===null)return[`${id}: ${verdict}: ${reason}`,...rerun?[rerunLine(rerun)]:[]];const counts=order.
-map(result=>[countOf(verdicts,result),result]).filter(([count])=>count!==0);return[`${id}: ${verdict}; it claims to be ${claims.status}`,counts.map(pair=>pair.join(
-" ")).join(", ")]}function rerunLine({isPassed,reason}){return`--rerun ${isPassed===true?"passed":"did not pass"}: ${reason}`}function rowOf({result,kind,claim,
-detail},width){const indent=14;const lines=(0,import_chunk_PRXIW46S.wrap)(`${kind} ${(0,import_chunk_LXK2ZILE.excerpt)(claim,120)}: ${detail}`,Math.max(20,width-
-indent));return lines.map((line,n)=>(0,import_chunk_BOPSRWHI.cutToWidth)(`${(n===0?result:"").padEnd(indent)}${line}`,Math.max(20,width)))}function claimsNotes(view,{
-rerun,unclaimed,block_error},width){const notes=[];const say=text=>void notes.push(...(0,import_chunk_PRXIW46S.wrap)(text,width));if(rerun)say(`${rerun.command}\
-: ${rerun.reason}, ${(0,import_chunk_SBRRC2LY.formatDuration)(rerun.duration_ms)}`);if(rerun&&rerun.isPassed!==true)notes.push(...[rerun.stdout_tail,rerun.stderr_tail].
-map(text=>text.trimEnd()).filter(Boolean));if(unclaimed&&unclaimed.file_count>0)say(`changed, and not claimed: ${listed(unclaimed.files.map(import_chunk_FSRL2ASG.
-showName),unclaimed.file_count)}`);if(unclaimed&&unclaimed.commit_count>0){const commits=unclaimed.commits.map(({sha,subject})=>`${sha.slice(0,12)} ${subject}`);
-say(`commits that are not claimed: ${listed(commits,unclaimed.commit_count)}`)}if(block_error){notes.push(`see its result: ${import_chunk_CZB4Q33L.nextCommands.
-result(view.id,view.spec?.state_option??[])}`);say("to get one: let the next task ask for it (its form: verify --help, docs/claims.md); implement does by itself")}
-return notes}function listed(names,total){const first=names.slice(0,5);return[...first,...total>first.length?[`and ${total-first.length} more`]:[]].join(", ")}function claimsDocument(view,verification){
-const{verdict,claims,verdicts,reason,block_error,rerun,unclaimed}=verification;const{state}=view;const counts=Object.fromEntries(order.map(result=>[result,countOf(
-verdicts,result)]));return{id:view.id,state:state.state,verdict,status:claims?.status??null,summary:claims?.summary??null,blocked_reason:claims?.blockedReason??
-null,open_issues:claims?.openIssues??[],counts,claims:verdicts,unclaimed,rerun:rerun&&rerunRecord(rerun),block_error,error:verdict==="verified"?null:{code:verdict,
-message:reason??messageOf(verdicts,verdict)},now:(0,import_chunk_CL3BCQKO.isoNow)(),age_ms:(0,import_chunk_R6BAS6U2.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
-nowMs)())}}function rerunRecord({isPassed,...rest}){return{passed:isPassed,...rest}}function messageOf(verdicts,verdict){const[first,...others]=verdicts.filter(
-({result})=>result===verdict);const more=others.length===0?"":` (and ${others.length} more)`;return first?`${first.kind} ${first.claim}: ${first.detail}${more}`:
-verdict}function countOf(verdicts,wanted){return verdicts.filter(({result})=>result===wanted).length}var verify={name:"verify",summary:"check what a job claims \
-to have done",form:"ID [--rerun CMD]",words:{min:1,max:1},options:{rerun:{kind:"text",value:"CMD",help:"run the tests again in the folder of the job: words, or \
-a JSON array; no shell; 0 is a pass"},"rerun-timeout":{kind:"duration",value:"D",range:import_chunk_EBOOCFUF.limits.rerun,help:"how long --rerun may take (defau\
-lt 2m, at most 1h)"},...import_chunk_7A7PAC7A.common},notes:["Reads the completion block of the answer (result ID --claims): commits, changed files, tests, stat\
-us.","Each claim is verified, contradicted, unverifiable or only recorded. Nothing that an agent names is run; --rerun runs your own command, on files that an a\
-gent wrote, also where there is no block.","Exit codes: 0 nothing is contradicted or unverifiable, 2 the job is not finished, 3 otherwise (also without a block)\
-.","",'implement asks for it; for any other verb the task must: "End with one fenced block like this, and claim only what you really did". status is done, parti\
-al or blocked (with blockedReason); the lists may be missing:',import_chunk_WDFY7HZW.claimsExample].join("\n"),examples:["verify implement-mik3x9ab-4f7q2z",'ver\
-ify implement-mik3x9ab-4f7q2z --rerun "npm test" --json'],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);
-const text=input.text("rerun");const words=text===void 0?null:(0,import_chunk_HR3GXE3S.parseProgramWords)(text,"--rerun");const id=(0,import_chunk_447EROGN.findJob)(
-root,input.words[0]??"");const view=await(0,import_chunk_TDIQCWHM.refresh)(root.folder,id,true);if(view.damage===null&&!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)){
-const wait=import_chunk_CZB4Q33L.nextCommands.waitOn(id,view.spec,root.option);const notes=[`${id}: ${view.state.state}, there is nothing to verify yet; wait fo\
-r it with:`,wait];const json={id,state:view.state.state,verdict:null,claims:[],error:null,next:wait};return{code:import_chunk_6PFAPK5K.exitCodes.pending,...input.
-has("json")?{json}:{notes}}}const{verifyClaims}=await Promise.resolve().then(()=>load("./verify-OS5BPUS2.js"));const stop=new AbortController;const rerun=async cwd=>{
-const{rerunTests}=await Promise.resolve().then(()=>load("./rerun-FHCYGEZT.js"));const timeoutMs=input.durationOrDefault("rerun-timeout");const release=(0,import_chunk_FKEDTWPK.
-onInterrupt)(signal=>{stop.abort(signal)});const done=await rerunTests(words??[],{cwd,timeoutMs,signal:stop.signal});release();if(stop.signal.aborted)(0,import_chunk_FKEDTWPK.
-endBySignal)(stop.signal.reason);return done};const verification=await verifyClaims(view,words&&rerun);const code=verification.verdict==="verified"?import_chunk_6PFAPK5K.
-exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful;if(input.has("json"))return{code,json:claimsDocument(view,verification)};return{code,out:claimsPage(
-view,verification,context.width),notes:claimsNotes(view,verification,context.width)}}};
-
-},
 "./view-GTNO2POA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{conditionOf:()=>import_chunk_OC3P7SNQ.conditionOf,goneError:()=>import_chunk_OC3P7SNQ.goneError,inspect:()=>import_chunk_OC3P7SNQ.
 inspect,isEnded:()=>import_chunk_OC3P7SNQ.isEnded,isQueued:()=>import_chunk_OC3P7SNQ.isQueued,timerPatienceMs:()=>import_chunk_OC3P7SNQ.timerPatienceMs});module.
@@ -9287,12 +9294,12 @@ exports=stdin_exports;var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var 
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./watch-N6VBWRCN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_MH6AMSRZ=load(
-"./chunk-MH6AMSRZ.js");var import_chunk_GIURLEWR=load("./chunk-GIURLEWR.js");var import_chunk_OCKNGTMO=load("./chunk-OCKNGTMO.js");var import_chunk_HR3GXE3S=load(
+"./watch-6AXOZNFE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_JLTJ4G56=load(
+"./chunk-JLTJ4G56.js");var import_chunk_VDE5ZBVF=load("./chunk-VDE5ZBVF.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_Z2UROBTI=load("./chunk-Z2UROBTI.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_CZB4Q33L=load("./chunk-CZB4Q33L.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load(
+"./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load(
 "./chunk-ZZ53MBOS.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -9320,12 +9327,12 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"watch","--help"]))}function commandOf(kind,args){return{name:`watch ${kind.id}`,summary:kind.summary,form:formOf(kind),
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
-checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-GT5GJRWM.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_MH6AMSRZ.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_MH6AMSRZ.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_OCKNGTMO.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_GIURLEWR.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-OJQBMNJK.js"))).follow(context,root,launched.id);return(0,import_chunk_GIURLEWR.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_GIURLEWR.launchWords)(
+checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-FFZBRJST.js"))).lookNow(context,kind,input,placeOf(context,
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_JLTJ4G56.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_JLTJ4G56.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_DEMY2OZQ.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_VDE5ZBVF.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-BFXFNSP4.js"))).follow(context,root,launched.id);return(0,import_chunk_VDE5ZBVF.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_VDE5ZBVF.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_EBOOCFUF.toolGraceMs,maxOutputBytes:import_chunk_EBOOCFUF.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -9333,7 +9340,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_LTTE43GU.checkRoot)(root.folder);return(0,import_chunk_447EROGN.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_GIURLEWR.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_VDE5ZBVF.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";
@@ -9341,15 +9348,15 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"watch",kind.id,...bound,...own,...moved]))}
 
 },
-"./watch-foreground-OJQBMNJK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_HYJ46B4K=load("./chunk-HYJ46B4K.js");var import_chunk_X2TSI3J6=load(
-"./chunk-X2TSI3J6.js");var import_chunk_DKJQRUMT=load("./chunk-DKJQRUMT.js");var import_chunk_MBR3QAP2=load("./chunk-MBR3QAP2.js");var import_chunk_B4P2K2K4=load(
-"./chunk-B4P2K2K4.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load(
+"./watch-foreground-BFXFNSP4.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{follow:()=>follow});module.exports=stdin_exports;var import_chunk_ANXJYSKA=load("./chunk-ANXJYSKA.js");var import_chunk_X2TSI3J6=load(
+"./chunk-X2TSI3J6.js");var import_chunk_DKJQRUMT=load("./chunk-DKJQRUMT.js");var import_chunk_MBR3QAP2=load("./chunk-MBR3QAP2.js");var import_chunk_266EI5R6=load(
+"./chunk-266EI5R6.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_HJHBIBBW=load(
 "./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_CZB4Q33L=load(
-"./chunk-CZB4Q33L.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
-"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_6PFAPK5K=load(
+"./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
+"./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
+"./chunk-ILRLY4JU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_WHG4GRBU=load("./chunk-WHG4GRBU.js");var import_chunk_OC3P7SNQ=load(
 "./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
@@ -9357,11 +9364,11 @@ return(0,import_chunk_NVPF5LEY.usageError)(`cannot watch without a bound: say wi
 "./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var lookMs=2e3;async function follow(context,root,id){const{spec,paths}=(0,import_chunk_OC3P7SNQ.
-inspect)(root.folder,id);const kind=spec?.watch?.condition??"unknown";context.tell(`job ${id} (Ctrl-C cancels it); collect: ${import_chunk_CZB4Q33L.nextCommands.
+inspect)(root.folder,id);const kind=spec?.watch?.condition??"unknown";context.tell(`job ${id} (Ctrl-C cancels it); collect: ${import_chunk_E4YAHXBS.nextCommands.
 wait(id,root.option)}`);let after=0;let isHeard=true;const say=line=>{isHeard&&=context.say(`${JSON.stringify(line)}
 `)};const drain=()=>{const{events}=(0,import_chunk_DYMNB7GS.readEvents)(paths,after,Number.MAX_SAFE_INTEGER);for(const event of events){const line=(0,import_chunk_X2TSI3J6.
 lineOfEvent)(event,kind,spec?.watch?.repeat===true);if(line&&isHeard)say(line);after=event.seq}};const ended=untilEnd(context,root,{id,owner:spec?.owner??null},
-paths.events,()=>{drain();return isHeard});const view=await ended;if(view===void 0){const collect=import_chunk_CZB4Q33L.nextCommands.wait(id,root.option);return{
+paths.events,()=>{drain();return isHeard});const view=await ended;if(view===void 0){const collect=import_chunk_E4YAHXBS.nextCommands.wait(id,root.option);return{
 code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`the reader is gone; job ${id} runs on; collect: ${collect}`]}}drain();const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(
 view.state.state);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state))say((0,import_chunk_X2TSI3J6.terminalLine)(view.state,kind));if((0,import_chunk_OC3P7SNQ.isEnded)(
 view.state)&&isHeard)(0,import_chunk_UC6ORW33.noteCollected)(view,"wait");return{code}}function untilEnd(context,root,{id,owner},events,tell){const patience=Number.
@@ -9369,15 +9376,15 @@ MAX_SAFE_INTEGER;return(0,import_chunk_DKJQRUMT.withRegistration)(root.folder,[i
 tell},()=>new Promise((resolve,reject)=>{let unwatch=()=>void 0;const look=()=>{unwatch();unwatch=(0,import_chunk_3BHDXNO3.onNextChange)([events],look);if(!tell())
 end(void 0)};const timer=setInterval(look,lookMs);const end=view=>{clearInterval(timer);unwatch();release();resolve(view)};const release=(0,import_chunk_FKEDTWPK.
 onInterrupt)(signal=>{context.tell(`${signal}: canceling job ${id}`);const request={owner:import_chunk_IYTRN2OE.variables.owner()??null,why:`its foreground got ${signal}`};
-(0,import_chunk_HYJ46B4K.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_B4P2K2K4.waitForJobs)(root.folder,[id],{mode:"\
+(0,import_chunk_ANXJYSKA.cancelJob)(root.folder,id,request).then(({view})=>end(view),reject)});look();(0,import_chunk_266EI5R6.waitForJobs)(root.folder,[id],{mode:"\
 all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)}))}
 
 },
-"./watch-once-GT5GJRWM.js": function (module, exports) {
+"./watch-once-FFZBRJST.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{lookNow:()=>lookNow});module.exports=stdin_exports;var import_chunk_X2TSI3J6=load("./chunk-X2TSI3J6.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_3JHG25VG=load("./chunk-3JHG25VG.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_OLD5VJ7N=load(
+"./chunk-FKEDTWPK.js");var import_chunk_77FTFUCS=load("./chunk-77FTFUCS.js");var import_chunk_3DLQHJA7=load("./chunk-3DLQHJA7.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_TDIQCWHM=load("./chunk-TDIQCWHM.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
+"./chunk-LXK2ZILE.js");var import_chunk_QIDJPPSN=load("./chunk-QIDJPPSN.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
 "./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
@@ -9386,7 +9393,7 @@ all",timeoutMs:patience,heartbeatMs:null}).then(({views})=>end(views[0]),reject)
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var codes={met:import_chunk_6PFAPK5K.
 exitCodes.done,pending:import_chunk_6PFAPK5K.exitCodes.pending,failed:import_chunk_6PFAPK5K.exitCodes.unsuccessful};async function lookNow(context,kind,input,place){
 const read=kind.read(input,place);const stop=new AbortController;const release=(0,import_chunk_FKEDTWPK.onInterrupt)(()=>stop.abort());try{const start=kind.start?.(
-read.input)??null;const answer=await(0,import_chunk_3JHG25VG.attempt)(kind,read.input,start,{place:{root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_IYTRN2OE.
+read.input)??null;const answer=await(0,import_chunk_77FTFUCS.attempt)(kind,read.input,start,{place:{root:place.stateRoot,cwd:context.cwd,environment:(0,import_chunk_IYTRN2OE.
 callerEnvironment)()},attemptMs:input.durationOrDefault("attempt-timeout"),signal:stop.signal});if(answer===null)return{code:import_chunk_6PFAPK5K.exitCodes.canceled};
 const seen=answer.kind==="look"?{verdict:answer.verdict,word:answer.word,evidence:answer.evidence,facts:answer.facts}:{verdict:"error",word:answer.cause,evidence:answer.
 message,facts:{}};const code=answer.kind==="look"?codes[answer.verdict]:import_chunk_6PFAPK5K.exitCodes.unsuccessful;const json=(0,import_chunk_X2TSI3J6.lineOf)(

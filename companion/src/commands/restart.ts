@@ -76,6 +76,12 @@ export const restart: Command = {
     if (spec.timer) return againTimer(context, input, spec, spec.timer, words);
     if (spec.watch)
       return (await import('./restart-watch.ts')).againWatch(context, input, spec, spec.watch, root, words);
+    if (spec.gate || spec.loop)
+      throw new FaultError(
+        'preflight',
+        `cannot restart job ${id}: a ${spec.kind} judges the loop as it is now, so it is asked anew`,
+        nextCommands.restart(id, root.option),
+      );
     return spec.staff ? again(context, input, spec, root, words) : againRun(context, input, spec, root, words);
   },
 };

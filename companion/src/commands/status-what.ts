@@ -19,7 +19,18 @@ function subjectOf({ spec, state }: View): string {
   if (spec?.run) return quoteWords(spec.run.argv);
   if (spec?.watch) return String(spec.watch.words);
   if (spec?.timer) return String(spec.timer.message);
+  if (spec?.gate)
+    return state.gate
+      ? `${state.gate.verdict}${state.gate.reason ? ` ${state.gate.reason}` : ''}: ${state.gate.detail}`
+      : `the boundary of ${spec.gate.folder}`;
+  if (spec?.loop) return loopWords(state) ?? `the loop of ${spec.loop.folder}`;
   return spec?.staff?.prompt ?? state.error?.message ?? '';
+}
+
+function loopWords({ loop }: View['state']): string | undefined {
+  if (!loop) return undefined;
+  const round = loop.round > 0 ? `, round ${loop.round}` : '';
+  return `iteration ${loop.iteration}, ${loop.milestone ?? 'no milestone'}: ${loop.step}${round}${loop.job === null ? '' : ` (${loop.job})`}`;
 }
 
 /** `due in 4m: ` of a timer, `[open] ` of a watch. */

@@ -38,7 +38,12 @@ export const nextCommands = {
   verify: (id: string, option: readonly string[]): string => nextCommand(option, 'verify', id),
   status: (option: readonly string[]): string => nextCommand(option, 'status'),
   cancel: (id: string, option: readonly string[]): string => nextCommand(option, 'cancel', id),
-  restart: (id: string, option: readonly string[]): string => nextCommand(option, 'restart', id),
+  /** A gate, or a loop, judges things as they are now: it is asked anew. */
+  restart: (id: string, option: readonly string[]): string => {
+    const [verb] = id.split('-');
+    if (verb === 'gate') return nextCommand(option, 'loop', 'gate');
+    return verb === 'loop' ? nextCommand(option, 'loop', 'run') : nextCommand(option, 'restart', id);
+  },
   doctor: (id: string, option: readonly string[]): string => nextCommand(option, 'doctor', id),
   continue: (id: string, option: readonly string[]): string =>
     nextCommand(option, 'continue', '--job', id, '--prompt', taskPlaceholder),

@@ -5,6 +5,7 @@ import { exitCodes } from '../../core/exit-codes.ts';
 import { limits } from '../../core/limits.ts';
 import type { GateReport } from '../../core/loop.ts';
 import { launch } from '../../jobs/launch.ts';
+import { nextCommands } from '../../jobs/next-commands.ts';
 import { withRegistration } from '../../jobs/registration.ts';
 import { inspect } from '../../jobs/view.ts';
 import { waitForJobs } from '../../jobs/wait.ts';
@@ -15,6 +16,7 @@ import { digestOf, readJudgment } from '../../loop/judge.ts';
 import { liveLoopJob } from '../../loop/live.ts';
 import { type LoopPlace, loopPlace } from '../../loop/place.ts';
 import { requireTrust } from '../../loop/trust.ts';
+import { realPath } from '../../platform/folders.ts';
 import type { Command, Context, Reply } from '../command.ts';
 import { checkLaunchOptions, launchWords, tellLaunched } from '../launching.ts';
 import { notifyOf } from '../notifying.ts';
@@ -45,19 +47,12 @@ export const gate: Command = {
     const state = requireLoop(place);
     requireTrust(place, state);
     const words = launchWords(input);
-    const live = liveLoopJob(place, words.owner);
-    if (live !== undefined)
-      throw new FaultError(
-        'busy',
-        `cannot ask the gate: ${live.kind} ${live.id} is at work on this loop`,
-        loopCommand(place, 'status'),
-      );
     const judge = await judgeOf(context, input, place);
     const launched = await launch(root, {
       kind: 'gate',
       verb: 'gate',
       ...words,
-      cwd: place.worktree,
+      cwd: realPath(place.worktree),
       deadlineMs: input.durationOrDefault('timeout'),
       killGraceMs: limits.runKillGrace.default,
       maxOutputBytes: limits.maxOutput.default,
@@ -66,13 +61,25 @@ export const gate: Command = {
       lineage: null,
       run: null,
       staff: null,
-      gate: { folder: place.worktree, judge, judge_backend: null, repair: input.has('repair') },
+      gate: { folder: realPath(place.worktree), judge, judge_backend: null, repair: input.has('repair') },
       notify: await notifyOf(context, input, null),
+      // Asked where nobody else launches: two gates at once would count one boundary twice.
+      admit: async () => {
+        requireAlone(place, words.owner);
+        return { warnings: [] };
+      },
     });
     if (input.has('id-only')) return tellLaunched(context, input, root, launched, false);
     return follow(context, input, place, launched.id);
   },
 };
+
+function requireAlone(place: LoopPlace, owner: string | null): void {
+  const live = liveLoopJob(place, owner);
+  if (live === undefined) return;
+  const call = nextCommands.wait(live.id, place.root.option);
+  throw new FaultError('busy', `cannot ask the gate: ${live.kind} ${live.id} is at work on this loop`, call);
+}
 
 /** Only answers to what is asked now count. */
 async function judgeOf(context: Context, input: Parsed, place: LoopPlace) {
