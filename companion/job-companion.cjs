@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "578969e3dbb99be7";
+const buildId = "10b3ca5efa41d72b";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -142,7 +142,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-JQPJ2I7E.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-2FW2FZPN.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-FGCPQYIZ.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-FBJAF4VQ.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -490,15 +490,7 @@ nowMs)()));return left<=0?"any moment":coarse(left)}function coarse(ms){const st
 Math.max(1e3,Math.ceil(ms/step)*step))}
 
 },
-"./chunk-5KEVMXCX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_SBRRC2LY=load("./ch\
-unk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./\
-chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
-plainText)(timer.message),import_chunk_EBOOCFUF.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
-0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
-
-},
-"./chunk-5PC5AHSN.js": function (module, exports) {
+"./chunk-5ILPNXAE.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
 resolve().then(()=>load("./run-6BUEYOEA.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-6AXOZNFE.js"))).watch,staffer:async()=>(await Promise.
 resolve().then(()=>load("./staffer-PSO32RVF.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-TINFX6NN.js"))).research,review:async()=>(await Promise.
@@ -509,11 +501,19 @@ resolve().then(()=>load("./status-LC5WL4EK.js"))).status,result:async()=>(await 
 resolve().then(()=>load("./cancel-7O7IRZPB.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-CCECSZJH.js"))).continueCommand,restart:async()=>(await Promise.
 resolve().then(()=>load("./restart-RK4C4AZI.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-DQAW7PZV.js"))).idleCheck,
 reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-IE5JZQ4I.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-E2RJ7DOC.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-DPCURNPR.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
+y-E2RJ7DOC.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-VMEL2EQJ.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
 "./clean-HVF6WNNO.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-FYFXUPUV.js"))).setup,hook:async()=>(await Promise.resolve().then(
 ()=>load("./hook-5A5FQ5MS.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-UZ4T3HZ6.js"))).doctor,help:async()=>(await Promise.resolve().
-then(()=>load("./help-MIBUM5WL.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
+then(()=>load("./help-2FOD5JFA.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
 void 0}
+
+},
+"./chunk-5KEVMXCX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dueWords:()=>dueWords,timerFacts:()=>timerFacts});module.exports=stdin_exports;var import_chunk_SBRRC2LY=load("./ch\
+unk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./\
+chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
+plainText)(timer.message),import_chunk_EBOOCFUF.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
+0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
 
 },
 "./chunk-67KJULEZ.js": function (module, exports) {
@@ -3508,8 +3508,8 @@ chunk-SMUZBT6H.js");var import_chunk_FXKHA2AX=load("./chunk-FXKHA2AX.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-FGCPQYIZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_5PC5AHSN=load("./chunk-5PC5AHSN.js");var import_chunk_LTTE43GU=load(
+"./dispatch-FBJAF4VQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_5ILPNXAE=load("./chunk-5ILPNXAE.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
@@ -3547,8 +3547,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_5PC5AHSN.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_5PC5AHSN.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_5ILPNXAE.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_5ILPNXAE.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_LTTE43GU.locateRoot)({option:parsed.
@@ -6737,12 +6737,12 @@ newBounds,withHandback:()=>import_chunk_6ONMVCPU.withHandback});module.exports=s
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-MIBUM5WL.js": function (module, exports) {
+"./help-2FOD5JFA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_7A7PAC7A.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-XEJJ6HHC.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-LBZKZK7A.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -7131,14 +7131,14 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./loop-DPCURNPR.js": function (module, exports) {
+"./loop-VMEL2EQJ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loop:()=>loop});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={init:async()=>(await Promise.resolve().then(()=>load("./loop-init-BCLQ\
-ES4Q.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-J6CK35QP.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={init:async()=>(await Promise.resolve().then(()=>load("./loop-init-J6WH\
+PSXS.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-3I6UL5GZ.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
 ./loop-status-EHXHHAFS.js"))).status,next:async()=>(await Promise.resolve().then(()=>load("./loop-next-ID5EG2NT.js"))).next,start:async()=>(await Promise.resolve().
-then(()=>load("./loop-start-CBM4GTU2.js"))).start,checkpoint:async()=>(await Promise.resolve().then(()=>load("./loop-checkpoint-UWBZOFXA.js"))).checkpoint,check:async()=>(await Promise.
+then(()=>load("./loop-start-CBM4GTU2.js"))).start,checkpoint:async()=>(await Promise.resolve().then(()=>load("./loop-checkpoint-BGXJ5ZKI.js"))).checkpoint,check:async()=>(await Promise.
 resolve().then(()=>load("./loop-check-M7UXRSR3.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-O7VPEMX6.js"))).gate,resume:async()=>(await Promise.
 resolve().then(()=>load("./loop-resume-RP23FBX7.js"))).resume,pace:async()=>(await Promise.resolve().then(()=>load("./loop-pace-A4OXGF5G.js"))).pace,stop:async()=>(await Promise.
 resolve().then(()=>load("./loop-stop-MLXSXET6.js"))).stop,trust:async()=>(await Promise.resolve().then(()=>load("./loop-trust-SX4L5ZG3.js"))).trust,run:async()=>(await Promise.
@@ -7181,7 +7181,7 @@ const holds=report.failed_checks.length===0;return{code:holds?import_chunk_6PFAP
 gateText)(report,digest),...input.has("json")?{json:{holds,...report,judge_digest:digest}}:{}}}};
 
 },
-"./loop-checkpoint-UWBZOFXA.js": function (module, exports) {
+"./loop-checkpoint-BGXJ5ZKI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{checkpoint:()=>checkpoint});module.exports=stdin_exports;var import_chunk_2ZFCCVCT=load("./chunk-2ZFCCVCT.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_NGEJ5SZN=load("./chunk-NGEJ5SZN.js");var import_chunk_IHFADZOM=load(
 "./chunk-IHFADZOM.js");var import_chunk_GMHIOLZA=load("./chunk-GMHIOLZA.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_7QLYIP7J=load(
@@ -7229,15 +7229,15 @@ t reader must know (kept until others are given)"),"key-file":list("a file that 
 value:"TEXT",help:'of the commit; its form is "feat(ID): description"'},"not-done":{kind:"flag",help:"an iteration is over, the milestone is not"},fix:{kind:"fl\
 ag",help:'code that was mended after a NO-GO: no new iteration; "fix(ID): description"'},"no-commit":{kind:"flag",help:"write the three files only"},owner:{kind:"\
 text",value:"NAME",help:"who holds the milestone (default: JOB_OWNER)"},...import_chunk_7A7PAC7A.common},notes:"All that is not ignored goes into the commit, wi\
-th the loop files. No hooks of git are run and nothing is signed: the verify commands are what guards it.",examples:['loop checkpoint --did "numbers are read" -\
--verified "npm test: 12 passed"','loop checkpoint --fix --did "removed a marker"'],async run(context,input){if(input.has("fix")&&input.has("not-done"))throw(0,import_chunk_NVPF5LEY.
-usageError)("cannot take --fix and --not-done together");const place=(0,import_chunk_GMHIOLZA.loopPlace)(context.cwd,context.root(input));const owner=input.text(
-"owner")??import_chunk_IYTRN2OE.variables.owner()??null;const done=await makeCheckpoint(place,{did:input.texts("did"),verified:input.texts("verified"),deficiencies:input.
-texts("deficiency"),next:input.texts("next"),risks:input.texts("risk"),keyFiles:input.texts("key-file"),message:input.text("message"),owner,...owner===null?{}:{
-job:owner},isDone:!input.has("not-done"),isFix:input.has("fix"),commits:!input.has("no-commit")});const{state,milestone}=done;const lines=[`iteration ${state.iteration}\
-: ${milestone.id} ${input.has("fix")?"mended":input.has("not-done")?"not done":"done"}`,done.head===null?"no commit":`commit ${done.head.slice(0,12)}: ${done.message?.
-split("\n")[0]}`,`next: ${(0,import_chunk_GMHIOLZA.loopCommand)(place,"gate")}`];const json={iteration:state.iteration,milestone:milestone.id,committed:done.committed,
-head:done.head,message:done.message};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
+th the loop files. No hooks of git are run and nothing is signed: the verify commands are what guards it.",examples:['loop checkpoint --did "numbers are read"',
+'loop checkpoint --fix --did "no marker left"'],async run(context,input){if(input.has("fix")&&input.has("not-done"))throw(0,import_chunk_NVPF5LEY.usageError)("c\
+annot take --fix and --not-done together");const place=(0,import_chunk_GMHIOLZA.loopPlace)(context.cwd,context.root(input));const owner=input.text("owner")??import_chunk_IYTRN2OE.
+variables.owner()??null;const done=await makeCheckpoint(place,{did:input.texts("did"),verified:input.texts("verified"),deficiencies:input.texts("deficiency"),next:input.
+texts("next"),risks:input.texts("risk"),keyFiles:input.texts("key-file"),message:input.text("message"),owner,...owner===null?{}:{job:owner},isDone:!input.has("n\
+ot-done"),isFix:input.has("fix"),commits:!input.has("no-commit")});const{state,milestone}=done;const lines=[`iteration ${state.iteration}: ${milestone.id} ${input.
+has("fix")?"mended":input.has("not-done")?"not done":"done"}`,done.head===null?"no commit":`commit ${done.head.slice(0,12)}: ${done.message?.split("\n")[0]}`,`n\
+ext: ${(0,import_chunk_GMHIOLZA.loopCommand)(place,"gate")}`];const json={iteration:state.iteration,milestone:milestone.id,committed:done.committed,head:done.head,
+message:done.message};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
 `,...input.has("json")?{json}:{}}}};
 
 },
@@ -7296,7 +7296,7 @@ state.state==="canceled"?import_chunk_6PFAPK5K.exitCodes.canceled:import_chunk_6
 ct: ${again}`]}}
 
 },
-"./loop-init-BCLQES4Q.js": function (module, exports) {
+"./loop-init-J6WHPSXS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{init:()=>init});module.exports=stdin_exports;var import_chunk_DXZYA36U=load("./chunk-DXZYA36U.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_6A3MUOHD=load("./chunk-6A3MUOHD.js");var import_chunk_IHFADZOM=load("./chunk-IHFADZOM.js");var import_chunk_GMHIOLZA=load(
 "./chunk-GMHIOLZA.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_JH6AINOU=load("./chunk-JH6AINOU.js");var import_chunk_HOLWDIVQ=load(
@@ -7309,19 +7309,18 @@ ct: ${again}`]}}
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var init={name:"loop init",summary:"\
 begin a loop: goal, milestones, verify commands",form:"GOAL [options]",words:{min:1,max:1},options:import_chunk_DXZYA36U.planOptions,notes:"Makes .loop/state.js\
 on, journal.md and handoff.md at the root of the worktree; commit them. Only this program writes them. Without a milestone the first one is to write the plan (l\
-oop plan).",examples:['loop init "port the parser" --milestone "p1: read numbers" --acceptance "p1: test/numbers passes" --verify "npm test"','loop init "clean \
-up" --plan plan.json'],async run(context,input){const goal=input.words[0].trim();if(goal==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot begin a loop wit\
-h an empty goal: say what is to be true at its end");const place=(0,import_chunk_GMHIOLZA.loopPlace)(context.cwd,context.root(input));const plan=await(0,import_chunk_DXZYA36U.
-planOf)(context,input,[]);const milestones=plan.milestones.length===0?[import_chunk_DXZYA36U.planMilestone]:plan.milestones;const planned=(0,import_chunk_DXZYA36U.
-withPlan)((0,import_chunk_DXZYA36U.freshState)(goal),{...plan,milestones});if((0,import_chunk_GMHIOLZA.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_GMHIOLZA.
-loopCommand)(place,"status"));const state=await(0,import_chunk_GMHIOLZA.lockLoop)(place,()=>{if((0,import_chunk_GMHIOLZA.checkLoopFolder)(place))throw taken(place.
-folder,(0,import_chunk_GMHIOLZA.loopCommand)(place,"status"));const sealed=(0,import_chunk_GMHIOLZA.sealState)(planned);(0,import_chunk_PGEWSQPR.createFolder)(place.
-folder);(0,import_chunk_PGEWSQPR.createFile)(place.journal,(0,import_chunk_JH6AINOU.journalHead)(goal));(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_IHFADZOM.
-makeHandoff)(sealed,{risks:[],keyFiles:[],next:[]}));(0,import_chunk_GMHIOLZA.writeState)(place,sealed);(0,import_chunk_6A3MUOHD.trust)(place,sealed);return sealed});
-const out=[`${place.folder}: ${state.milestones.length} milestone${state.milestones.length===1?"":"s"}, ${state.verify.length} verify command${state.verify.length===
-1?"":"s"}`,`next: ${(0,import_chunk_GMHIOLZA.loopCommand)(place,"start")}`,""].join("\n");return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("jso\
-n")?{json:{folder:place.folder,state}}:{}}}};function taken(folder,next){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot begin a loop: there is \
-one in ${folder}`,next)}
+oop plan).",examples:['loop init "port it" --milestone "p1: numbers" --verify "npm test"','loop init "port it" --plan plan.json'],async run(context,input){const goal=input.
+words[0].trim();if(goal==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot begin a loop with an empty goal: say what is to be true at its end");const place=(0,
+import_chunk_GMHIOLZA.loopPlace)(context.cwd,context.root(input));const plan=await(0,import_chunk_DXZYA36U.planOf)(context,input,[]);const milestones=plan.milestones.
+length===0?[import_chunk_DXZYA36U.planMilestone]:plan.milestones;const planned=(0,import_chunk_DXZYA36U.withPlan)((0,import_chunk_DXZYA36U.freshState)(goal),{...plan,
+milestones});if((0,import_chunk_GMHIOLZA.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_GMHIOLZA.loopCommand)(place,"status"));const state=await(0,
+import_chunk_GMHIOLZA.lockLoop)(place,()=>{if((0,import_chunk_GMHIOLZA.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_GMHIOLZA.loopCommand)(place,
+"status"));const sealed=(0,import_chunk_GMHIOLZA.sealState)(planned);(0,import_chunk_PGEWSQPR.createFolder)(place.folder);(0,import_chunk_PGEWSQPR.createFile)(place.
+journal,(0,import_chunk_JH6AINOU.journalHead)(goal));(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_IHFADZOM.makeHandoff)(sealed,{risks:[],keyFiles:[],
+next:[]}));(0,import_chunk_GMHIOLZA.writeState)(place,sealed);(0,import_chunk_6A3MUOHD.trust)(place,sealed);return sealed});const out=[`${place.folder}: ${state.
+milestones.length} milestone${state.milestones.length===1?"":"s"}, ${state.verify.length} verify command${state.verify.length===1?"":"s"}`,`next: ${(0,import_chunk_GMHIOLZA.
+loopCommand)(place,"start")}`,""].join("\n");return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("json")?{json:{folder:place.folder,state}}:{}}}};
+function taken(folder,next){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot begin a loop: there is one in ${folder}`,next)}
 
 },
 "./loop-next-ID5EG2NT.js": function (module, exports) {
@@ -7370,7 +7369,7 @@ reason:(0,import_chunk_LXK2ZILE.plainText)(reason)};return{code:import_chunk_6PF
 `,notes:[json.reason],...input.has("json")?{json}:{}}}};
 
 },
-"./loop-plan-J6CK35QP.js": function (module, exports) {
+"./loop-plan-3I6UL5GZ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{plan:()=>plan});module.exports=stdin_exports;var import_chunk_DXZYA36U=load("./chunk-DXZYA36U.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_6A3MUOHD=load("./chunk-6A3MUOHD.js");var import_chunk_NGEJ5SZN=load("./chunk-NGEJ5SZN.js");var import_chunk_IHFADZOM=load(
 "./chunk-IHFADZOM.js");var import_chunk_GMHIOLZA=load("./chunk-GMHIOLZA.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_HOLWDIVQ=load(
@@ -7383,9 +7382,9 @@ reason:(0,import_chunk_LXK2ZILE.plainText)(reason)};return{code:import_chunk_6PF
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var plan={name:"loop plan",summary:"\
 add, change or drop milestones; verify commands, stop conditions, budget",form:"[options]",words:{min:0,max:0},options:{...import_chunk_DXZYA36U.planOptions,drop:{
 kind:"list",value:"ID",help:"take a pending milestone out"}},notes:"Done milestones and the current one stay as they are. A raised budget takes back a stop by b\
-udget. Commands given here are trusted; those that stand there are not by that.",examples:['loop plan --milestone "p2: read strings" --acceptance "p2: test/stri\
-ngs passes"',"loop plan --max-iterations 40"],async run(context,input){const place=(0,import_chunk_GMHIOLZA.loopPlace)(context.cwd,context.root(input));const known=(0,
-import_chunk_GMHIOLZA.requireLoop)(place);if(input.given().every(([option])=>["state-dir","json","verify-timeout"].includes(option)))throw(0,import_chunk_NVPF5LEY.
+udget. Commands given here are trusted; those that stand there are not by that.",examples:['loop plan --milestone "p2: read strings"','loop plan --acceptance "p\
+2: test/strings passes"',"loop plan --max-iterations 40"],async run(context,input){const place=(0,import_chunk_GMHIOLZA.loopPlace)(context.cwd,context.root(input));
+const known=(0,import_chunk_GMHIOLZA.requireLoop)(place);if(input.given().every(([option])=>["state-dir","json","verify-timeout"].includes(option)))throw(0,import_chunk_NVPF5LEY.
 usageError)("cannot change the plan: nothing was given",(0,import_chunk_GMHIOLZA.loopCommand)(place,"plan","--help"));const given=await(0,import_chunk_DXZYA36U.
 planOf)(context,input,known.milestones);const state=await(0,import_chunk_GMHIOLZA.changeLoop)(place,old=>{const next=(0,import_chunk_DXZYA36U.withPlan)(old,given);
 const onlyOurs=(given.verify!==null||old.verify.length===0)&&(given.stopConditions!==null||!old.stop_conditions.some(text=>text.startsWith("cmd:")));if((0,import_chunk_6A3MUOHD.
@@ -8042,9 +8041,9 @@ refresh,refreshAttached:()=>import_chunk_QIDJPPSN.refreshAttached,refreshUnasked
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./registry-XEJJ6HHC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_5PC5AHSN.commandNames,loadCommand:()=>import_chunk_5PC5AHSN.loadCommand});module.exports=
-stdin_exports;var import_chunk_5PC5AHSN=load("./chunk-5PC5AHSN.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-LBZKZK7A.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_5ILPNXAE.commandNames,loadCommand:()=>import_chunk_5ILPNXAE.loadCommand});module.exports=
+stdin_exports;var import_chunk_5ILPNXAE=load("./chunk-5ILPNXAE.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-FHCYGEZT.js": function (module, exports) {

@@ -61,7 +61,7 @@ for (const reason of reasons) {
     }
   });
 
-  const isOfTree = !['met', 'due', 'watch_failed', 'watch_error'].includes(reason);
+  const isOfTree = !['met', 'due', 'watch_failed', 'watch_error', 'judged'].includes(reason);
   test(`the word ${reason} is ${isOfTree ? 'read as a' : 'no'} reason to end a tree`, () => {
     assert.equal(parseReason(reason), isOfTree ? reason : undefined);
   });

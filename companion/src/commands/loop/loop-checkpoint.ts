@@ -31,10 +31,7 @@ export const checkpoint: Command = {
   },
   notes:
     'All that is not ignored goes into the commit, with the loop files. No hooks of git are run and nothing is signed: the verify commands are what guards it.',
-  examples: [
-    'loop checkpoint --did "numbers are read" --verified "npm test: 12 passed"',
-    'loop checkpoint --fix --did "removed a marker"',
-  ],
+  examples: ['loop checkpoint --did "numbers are read"', 'loop checkpoint --fix --did "no marker left"'],
 
   async run(context, input) {
     if (input.has('fix') && input.has('not-done')) throw usageError('cannot take --fix and --not-done together');

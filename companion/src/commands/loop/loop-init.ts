@@ -21,8 +21,8 @@ export const init: Command = {
     'Makes .loop/state.json, journal.md and handoff.md at the root of the worktree; commit them. Only this program writes them. Without a milestone the ' +
     'first one is to write the plan (loop plan).',
   examples: [
-    'loop init "port the parser" --milestone "p1: read numbers" --acceptance "p1: test/numbers passes" --verify "npm test"',
-    'loop init "clean up" --plan plan.json',
+    'loop init "port it" --milestone "p1: numbers" --verify "npm test"',
+    'loop init "port it" --plan plan.json',
   ],
 
   async run(context, input) {

@@ -18,7 +18,8 @@ export const plan: Command = {
   notes:
     'Done milestones and the current one stay as they are. A raised budget takes back a stop by budget. Commands given here are trusted; those that stand there are not by that.',
   examples: [
-    'loop plan --milestone "p2: read strings" --acceptance "p2: test/strings passes"',
+    'loop plan --milestone "p2: read strings"',
+    'loop plan --acceptance "p2: test/strings passes"',
     'loop plan --max-iterations 40',
   ],
 
