@@ -260,3 +260,25 @@ test('resume prints the pack in order, within 200 lines, and ends with the code 
   const bad = await expectCode(3, at.loop('resume'));
   assert.match(bad.stdout, /begin no milestone/);
 });
+
+test('a judge of one’s own config answers; what cannot be read leaves the questions open, and a judge that is not there is refused', async (t) => {
+  const at = await makeLoop(t);
+  await at.iterate();
+  const judge = (text: string) => {
+    at.write('../judge.sh', `#!/bin/sh\ncat >/dev/null\ncat <<'EOF'\n${text}\nEOF\n`);
+    const config = { backends: { judge: { argv: ['sh', at.path('../judge.sh')] } } };
+    at.write('../home/.config/job-companion/config.json', JSON.stringify(config));
+    return at.gate('--judge-backend', 'judge');
+  };
+  const yes = { holds: true, why: 'read it' };
+  const good = await judge(
+    `Here it is:\n\`\`\`json\n${JSON.stringify({ answers: { E1: yes, E3: yes, E5: yes } })}\n\`\`\``,
+  );
+  assert.deepEqual([good.code, good.unanswered], [2, []]);
+  const no = await judge(JSON.stringify({ answers: { E1: { holds: false, why: 'no test can' }, E3: yes, E5: yes } }));
+  assert.deepEqual([no.code, no.failed_checks], [3, ['E1']]);
+  const vague = await judge('All fine.');
+  assert.deepEqual([vague.code, vague.unanswered], [2, ['E1', 'E3', 'E5']]);
+  const missing = await expectCode(1, at.loop('gate', '--judge-backend', 'nobody'));
+  assert.match(missing.stderr, /cannot ask the judge nobody/);
+});

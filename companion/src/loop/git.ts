@@ -1,8 +1,12 @@
 // What the loop reads of git: where HEAD is, what is not committed, which lines were added since the last boundary. Through the one safe way to
 // run git; outside a repository every answer is "no git".
 import path from 'node:path';
+import { readText } from '../platform/files.ts';
 import { type Git, openGit } from '../platform/git-tool.ts';
 import type { LoopPlace } from './place.ts';
+
+/** Of an untracked file. */
+const untrackedBytes = 1024 * 1024;
 
 export type LoopGit = { git: Git } | { reason: string };
 
@@ -62,13 +66,21 @@ export function addedLines(
     .split('\0')
     .filter((name) => name !== '')) {
     if (isOurs(place, file)) continue;
-    const added = git.run(['diff', '--no-color', '--unified=0', '--no-index', '--', '/dev/null', file], {
-      limit: 4 * 1024 * 1024,
-    });
-    // 1: they differ, which is what was asked for; its text comes only with 0, so the file is read as a whole elsewhere.
-    if (added.ok) found.push(...parseDiff(added.bytes.toString('utf8')));
+    found.push(...wholeFile(place, file));
   }
   return { lines: found.filter(({ file }) => !isOurs(place, file)) };
+}
+
+/** Of a file that git does not know yet every line is new; of what is large, binary or no file, none is looked at. */
+function wholeFile({ worktree }: LoopPlace, file: string): AddedLine[] {
+  let text: string | undefined;
+  try {
+    text = readText(path.join(worktree, file), untrackedBytes + 1);
+  } catch {
+    return [];
+  }
+  if (text === undefined || text.length > untrackedBytes || text.includes('\0')) return [];
+  return text.split('\n').map((row, index) => ({ file, line: index + 1, text: row }));
 }
 
 function parseDiff(text: string): AddedLine[] {

@@ -1,6 +1,6 @@
 // `loop gate`: is this boundary good? A job of its own, so that a long suite outlives whoever asked; its answer is waited for here.
 import path from 'node:path';
-import { FaultError } from '../../core/errors.ts';
+import { FaultError, usageError } from '../../core/errors.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { limits } from '../../core/limits.ts';
 import type { GateReport } from '../../core/loop.ts';
@@ -30,6 +30,11 @@ export const gate: Command = {
   words: { min: 0, max: 0 },
   options: {
     judge: { kind: 'text', value: 'FILE', help: 'answers to the questions that need judgment (JSON, see notes)' },
+    'judge-backend': {
+      kind: 'text',
+      value: 'NAME',
+      help: 'agent CLI that answers them first, restricted; its answer is data',
+    },
     repair: { kind: 'flag', help: 'mend the loop files when they are all that is wrong; nothing else is touched' },
     timeout: { kind: 'duration', value: 'D', range: limits.runTimeout, help: 'hard limit of the gate (default 24h)' },
     ...launchOptions,
@@ -48,6 +53,7 @@ export const gate: Command = {
     requireTrust(place, state);
     const words = launchWords(input);
     const judge = await judgeOf(context, input, place);
+    const judgeBackend = input.text('judge-backend') ?? null;
     const launched = await launch(root, {
       kind: 'gate',
       verb: 'gate',
@@ -61,7 +67,7 @@ export const gate: Command = {
       lineage: null,
       run: null,
       staff: null,
-      gate: { folder: realPath(place.worktree), judge, judge_backend: null, repair: input.has('repair') },
+      gate: { folder: realPath(place.worktree), judge, judge_backend: judgeBackend, repair: input.has('repair') },
       notify: await notifyOf(context, input, null),
       // Asked where nobody else launches: two gates at once would count one boundary twice.
       admit: async () => {
@@ -84,10 +90,13 @@ function requireAlone(place: LoopPlace, owner: string | null): void {
 /** Only answers to what is asked now count. */
 async function judgeOf(context: Context, input: Parsed, place: LoopPlace) {
   const file = input.text('judge');
-  if (file === undefined) return null;
-  const judgment = readJudgment(path.resolve(context.cwd, file));
+  const backend = input.text('judge-backend');
+  if (file !== undefined && backend !== undefined) throw usageError('cannot take --judge and --judge-backend together');
+  if (file === undefined && backend === undefined) return null;
+  const judgment = file === undefined ? null : readJudgment(path.resolve(context.cwd, file));
   const asked = await evaluate(place, { runCommands: false, environment: {} });
   const digest = digestOf(requireLoop(place), asked.questions);
+  if (!judgment) return (await import('./judge-call.ts')).askJudge(place, backend ?? '', asked.questions, digest);
   if (judgment.for === digest) return { ...judgment.answers };
   throw new FaultError(
     'preflight',

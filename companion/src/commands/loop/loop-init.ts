@@ -20,10 +20,7 @@ export const init: Command = {
   notes:
     'Makes .loop/state.json, journal.md and handoff.md at the root of the worktree; commit them. Only this program writes them. Without a milestone the ' +
     'first one is to write the plan (loop plan).',
-  examples: [
-    'loop init "port it" --milestone "p1: numbers" --verify "npm test"',
-    'loop init "port it" --plan plan.json',
-  ],
+  examples: ['loop init "port it" --milestone "p1: numbers" --verify "npm t"', 'loop init "port it" --plan plan.json'],
 
   async run(context, input) {
     const goal = (input.words[0] as string).trim();
