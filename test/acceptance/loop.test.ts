@@ -282,3 +282,16 @@ test('a judge of one’s own config answers; what cannot be read leaves the ques
   const missing = await expectCode(1, at.loop('gate', '--judge-backend', 'nobody'));
   assert.match(missing.stderr, /cannot ask the judge nobody/);
 });
+
+test('a repository full of old markers begins clean, and a state that cannot be read is NO-GO without a job', async (t) => {
+  const workspace = makeWorkspace(t);
+  workspace.write('old.js', '// TODO: from long ago\nconsole.log(1)\n');
+  workspace.git('add', '-A');
+  workspace.git('commit', '-q', '-m', 'Old');
+  await expectCode(0, run(workspace, ['loop', 'init', 'x', '--verify', 'true']));
+  await expectCode(0, run(workspace, ['loop', 'check']));
+  writeFileSync(workspace.path('.loop/state.json'), '{}');
+  const gate = await expectCode(3, run(workspace, ['loop', 'gate']));
+  assert.match(gate.stdout, /^NO-GO: state\.json, schema/);
+  assert.deepEqual(JSON.parse((await run(workspace, ['status', '--json'])).stdout).jobs, []);
+});

@@ -8,8 +8,11 @@ export const loopLimits = {
   stateBytes: 1024 * 1024,
   /** Time of one verify command, seconds. */
   verifySeconds: { default: 1800, min: 1, max: 7200 },
-  /** What is kept of a verify command's output, bytes of each stream. */
-  verifyBytes: 1024 * 1024,
+  /** A verify command that prints more is ended, bytes of each stream. */
+  verifyBytes: 32 * 1024 * 1024,
+  /** One look of git at the tree; the add and the commit of a checkpoint (killed in the middle they would leave their lock), ms. */
+  lookMs: 60_000,
+  commitMs: 600_000,
   /** A `cmd:` stop condition, ms. */
   conditionMs: 30_000,
   /** NO-GO answers of one iteration that are mended; the next one stops (S3.15). */

@@ -3,9 +3,12 @@
 import path from 'node:path';
 import { FaultError } from '../core/errors.ts';
 import { plainText } from '../core/excerpt.ts';
+import { loopLimits } from '../core/limits-loop.ts';
 import type { Git } from '../platform/git-tool.ts';
 import { headOf } from './git.ts';
 import { isThere } from './look.ts';
+
+const slow = { timeoutMs: loopLimits.commitMs };
 
 /** Could a commit be made now? Asked before anything is written. Throws 'preflight'. */
 export function requireCommittable(git: Git, stays: string): void {
@@ -53,13 +56,13 @@ function filteredFile(git: Git): string | undefined {
 export function commitAll(git: Git, message: string, state: string): { made: boolean; head: string | null } {
   const there = git.run(['cat-file', 'blob', 'HEAD:.loop/state.json']);
   if (there.ok && there.bytes.toString('utf8') === state) return { made: false, head: headOf(git) };
-  must(git.run(['add', '--all', '--', '.']));
+  must(git.run(['add', '--all', '--', '.'], slow));
   // Ours even where the project ignores dot-folders.
-  must(git.run(['add', '--force', '--', '.loop/state.json', '.loop/journal.md', '.loop/handoff.md']));
+  must(git.run(['add', '--force', '--', '.loop/state.json', '.loop/journal.md', '.loop/handoff.md'], slow));
   must(
     git.run(
       ['commit', '--quiet', '--no-verify', '--no-gpg-sign', '--allow-empty-message', '--cleanup=verbatim', '-F', '-'],
-      { input: message },
+      { ...slow, input: message },
     ),
   );
   return { made: true, head: headOf(git) };

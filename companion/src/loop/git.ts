@@ -1,12 +1,15 @@
 // What the loop reads of git: where HEAD is, what is not committed, which lines were added since the last boundary. Through the one safe way to
 // run git; outside a repository every answer is "no git".
 import path from 'node:path';
+import { loopLimits } from '../core/limits-loop.ts';
 import { readText } from '../platform/files.ts';
 import { type Git, openGit } from '../platform/git-tool.ts';
 import type { LoopPlace } from './place.ts';
 
 /** Of an untracked file. */
 const untrackedBytes = 1024 * 1024;
+
+const slow = { timeoutMs: loopLimits.lookMs };
 
 export type LoopGit = { git: Git } | { reason: string };
 
@@ -33,7 +36,7 @@ export function isOurs(place: LoopPlace, file: string): boolean {
 
 /** Paths with a change that is not committed, `.loop/` left out; or why that cannot be told. */
 export function uncommitted(place: LoopPlace, git: Git): { files: string[] } | { reason: string } {
-  const answer = git.run(['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames']);
+  const answer = git.run(['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames'], slow);
   if (!answer.ok) return { reason: answer.reason };
   const rows = answer.bytes
     .toString('utf8')
@@ -56,7 +59,7 @@ export function addedLines(
 ): { lines: AddedLine[] } | { reason: string } {
   const empty = git.run(['hash-object', '-t', 'tree', '--stdin'], { input: '' });
   const from = boundary ?? (empty.ok ? empty.bytes.toString('latin1').trim() : '');
-  const answer = git.run(['diff', '--no-color', '--unified=0', '--no-renames', '--diff-filter=AMT', from, '--']);
+  const answer = git.run(['diff', '--no-color', '--unified=0', '--no-renames', '--diff-filter=AMT', from, '--'], slow);
   if (!answer.ok) return { reason: answer.reason };
   const listed = git.run(['ls-files', '--others', '--exclude-standard', '-z']);
   if (!listed.ok) return { reason: listed.reason };

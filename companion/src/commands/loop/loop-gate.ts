@@ -10,11 +10,11 @@ import { withRegistration } from '../../jobs/registration.ts';
 import { inspect } from '../../jobs/view.ts';
 import { waitForJobs } from '../../jobs/wait.ts';
 import { evaluate } from '../../loop/evaluate.ts';
-import { loopCommand, requireLoop } from '../../loop/files.ts';
+import { loopCommand, readLoop, requireLoop } from '../../loop/files.ts';
 import { gateCode, gateText } from '../../loop/gate-words.ts';
 import { digestOf, readJudgment } from '../../loop/judge.ts';
 import { liveLoopJob } from '../../loop/live.ts';
-import { type LoopPlace, loopPlace } from '../../loop/place.ts';
+import { checkLoopFolder, type LoopPlace, loopPlace } from '../../loop/place.ts';
 import { requireTrust } from '../../loop/trust.ts';
 import { realPath } from '../../platform/folders.ts';
 import type { Command, Context, Reply } from '../command.ts';
@@ -49,8 +49,9 @@ export const gate: Command = {
     checkLaunchOptions(input);
     const root = context.root(input);
     const place = loopPlace(context.cwd, root);
-    const state = requireLoop(place);
-    requireTrust(place, state);
+    // Nothing can be run, counted or asked: the answer is there at once.
+    if (checkLoopFolder(place) && readLoop(place).kind === 'damaged') return damaged(input, place);
+    requireTrust(place, requireLoop(place));
     const words = launchWords(input);
     const judge = await judgeOf(context, input, place);
     const judgeBackend = input.text('judge-backend') ?? null;
@@ -79,6 +80,12 @@ export const gate: Command = {
     return follow(context, input, place, launched.id);
   },
 };
+
+async function damaged(input: Parsed, place: LoopPlace): Promise<Reply> {
+  const report = await evaluate(place, { runCommands: false, environment: {} });
+  const code = gateCode(report);
+  return input.has('json') ? { code, json: { id: null, ...report } } : { code, out: gateText(report, '') };
+}
 
 function requireAlone(place: LoopPlace, owner: string | null): void {
   const live = liveLoopJob(place, owner);

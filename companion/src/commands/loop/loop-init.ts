@@ -2,6 +2,7 @@
 import { FaultError, usageError } from '../../core/errors.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { lockLoop, loopCommand, sealState, writeState } from '../../loop/files.ts';
+import { headOf, openLoopGit } from '../../loop/git.ts';
 import { makeHandoff } from '../../loop/handoff.ts';
 import { journalHead } from '../../loop/journal.ts';
 import { checkLoopFolder, loopPlace } from '../../loop/place.ts';
@@ -28,7 +29,10 @@ export const init: Command = {
     const place = loopPlace(context.cwd, context.root(input));
     const plan = await planOf(context, input, []);
     const milestones = plan.milestones.length === 0 ? [planMilestone] : plan.milestones;
-    const planned = withPlan(freshState(goal), { ...plan, milestones });
+    const git = openLoopGit(place);
+    // What stood there before the loop is nobody's fault in it.
+    const boundary = 'git' in git ? headOf(git.git) : null;
+    const planned = withPlan({ ...freshState(goal), boundary }, { ...plan, milestones });
     if (checkLoopFolder(place)) throw taken(place.folder, loopCommand(place, 'status'));
     const state = await lockLoop(place, () => {
       if (checkLoopFolder(place)) throw taken(place.folder, loopCommand(place, 'status'));

@@ -60,7 +60,7 @@ async function troubleOf(
       : answer.how === 'timeout'
         ? `took longer than ${timeout_s} s`
         : answer.how === 'flooded'
-          ? 'printed more than 1 MiB'
+          ? 'printed more than 32 MiB'
           : (answer.reason ?? answer.how);
   return `${name}: ${how}${tail === '' ? '' : `: ${tail}`}`;
 }
