@@ -46,6 +46,7 @@ function factsOf(view: View, root: StateRoot): string {
     ['time', `${timeOf(view)}${ended === null ? '' : `, ended ${ended}`}`],
     ['now', isoNow()],
     ['owner', spec?.owner ? ownerOf(view) : null],
+    ['milestone', spec?.milestone ? plainText(spec.milestone) : null],
     ['backend', agentOf(view)],
     ['due', spec?.timer ? dueWords(spec.timer) : null],
     ['slot', spec?.timer?.slot ? plainText(spec.timer.slot) : null],

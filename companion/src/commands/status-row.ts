@@ -16,6 +16,7 @@ export function rowDocument(view: View): Record<string, unknown> {
     verb: spec?.verb ?? null,
     owner: spec?.owner ? excerpt(plainText(spec.owner), 200) : null,
     label: spec?.label ? excerpt(plainText(spec.label), 200) : null,
+    ...(spec?.milestone ? { milestone: excerpt(plainText(spec.milestone), 64) } : {}),
     ...staffFacts(spec),
     lineage: spec?.lineage ? pick(plainValue(spec.lineage, 80) as object, ['relation', 'parent', 'root']) : null,
     state: state.state,

@@ -41,6 +41,7 @@ export function observation(view: View, options: Observing): Record<string, unkn
     verb: spec?.verb ?? null,
     owner: spec?.owner ?? null,
     label: spec?.label === null || spec?.label === undefined ? null : excerpt(plainText(spec.label), 120),
+    ...(spec?.milestone ? { milestone: spec.milestone } : {}),
     ...staffFacts(spec),
     state: state.state,
     ...healthOf(view, condition),

@@ -21,6 +21,7 @@ export function terminalRecord(
     label: spec.label,
     cwd: spec.cwd,
     lineage: spec.lineage,
+    ...(spec.milestone ? { milestone: spec.milestone } : {}),
     ended_by: tree?.step ?? 'none',
     ended_processes: tree?.ended.slice(0, 50) ?? [],
     survivors: tree?.survivors ?? [],

@@ -1,8 +1,9 @@
 // The brief for one milestone (S3.8): what is to be built, how, and where the boundary is. Pure.
 
-import { plainText } from '../core/excerpt.ts';
 import type { LoopState, Milestone } from '../core/loop.ts';
-import { acceptanceOf } from './handoff.ts';
+import { acceptanceOf, oneLine } from './handoff.ts';
+
+const noAcceptance = 'none is written down: say first what must be true, so that a test can prove it';
 
 /** `commits`: does whoever gets it commit, or does the checkpoint do that? */
 export function milestoneBrief(
@@ -10,18 +11,19 @@ export function milestoneBrief(
   milestone: Milestone,
   { commits }: { commits: 'you' | 'checkpoint' },
 ): string {
-  const verify = state.verify.map(({ cmd }) => `- \`${plainText(cmd)}\``);
+  const acceptance = acceptanceOf(milestone);
+  const verify = state.verify.map(({ cmd }) => `- \`${oneLine(cmd)}\``);
   const commit =
     commits === 'you'
       ? `Commit when the suite is green, with the message \`feat(${milestone.id}): <description>\`.`
-      : 'Do not commit: leave the changes in the worktree. The checkpoint makes the commit.';
+      : `Do not commit: leave the changes in the worktree. The checkpoint commits them as \`feat(${milestone.id}): <description>\`; end your answer with that description.`;
   return `${[
-    `# Milestone ${milestone.id}: ${plainText(milestone.title)}`,
+    `# Milestone ${milestone.id}: ${oneLine(milestone.title)}`,
     '',
-    `Goal of the whole loop: ${plainText(state.goal)}`,
+    `Goal of the whole loop: ${oneLine(state.goal)}`,
     '',
     'Acceptance:',
-    ...acceptanceOf(milestone).map((line) => `- ${line}`),
+    ...(acceptance.length > 0 ? acceptance : [noAcceptance]).map((line) => `- ${line}`),
     '',
     'How:',
     '1. Write the tests that prove the acceptance first, and see them fail.',

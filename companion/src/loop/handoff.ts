@@ -67,7 +67,8 @@ function listText(lines: readonly string[], none: string): string {
   return (lines.length === 0 ? [none] : lines).map((line) => `- ${oneLine(line)}\n`).join('');
 }
 
-function oneLine(text: string): string {
+/** Whatever a repository wrote: no line of its own, no heading. */
+export function oneLine(text: string): string {
   return plainText(text)
     .replaceAll(/\s*\n\s*/g, ' ')
     .trim();

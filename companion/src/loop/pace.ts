@@ -45,5 +45,11 @@ export function paceFor(what: WaitingOn, seconds: number | undefined, reason: st
   const isOutside = seconds < pace.least || seconds > pace.most;
   if (isOutside && (reason ?? '').trim() === '')
     throw usageError(`cannot pace ${seconds} s: outside ${pace.least} to ${pace.most} s a --reason is needed`);
-  return { seconds, range: found.range, reason: reason ?? found.reason };
+  const [from, to] = found.range;
+  // The table's reason would be untrue of a number that the table does not give.
+  const own =
+    seconds >= from && seconds <= to
+      ? found.reason
+      : `asked for; ${what} is ${from === to ? from : `${from} to ${to}`} s`;
+  return { seconds, range: found.range, reason: reason ?? own };
 }

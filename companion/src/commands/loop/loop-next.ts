@@ -1,10 +1,10 @@
 // `loop next`: what comes next; with --prompt the brief for whoever does it.
 
-import { plainText } from '../../core/excerpt.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { milestoneBrief } from '../../loop/brief.ts';
-import { loopCommand, nextMilestone, requireLoop } from '../../loop/files.ts';
-import { acceptanceOf } from '../../loop/handoff.ts';
+import { nextMilestone, requireLoop } from '../../loop/files.ts';
+import { goOn } from '../../loop/go-on.ts';
+import { acceptanceOf, oneLine } from '../../loop/handoff.ts';
 import { loopPlace } from '../../loop/place.ts';
 import type { Command } from '../command.ts';
 import { common } from '../options.ts';
@@ -25,18 +25,16 @@ export const next: Command = {
     if (!milestone)
       return {
         code: exitCodes.done,
-        out: `all milestones are done: ${loopCommand(place, 'gate')}\n`,
+        out: `${goOn(place, state)}\n`,
         ...(input.has('json') ? { json } : {}),
       };
     const brief = milestoneBrief(state, milestone, { commits: 'checkpoint' });
     if (input.has('prompt'))
       return { code: exitCodes.done, out: brief, ...(input.has('json') ? { json: { ...json, prompt: brief } } : {}) };
     const lines = [
-      `${milestone.id} (${milestone.status}): ${plainText(milestone.title)}`,
+      `${milestone.id} (${milestone.status}): ${oneLine(milestone.title)}`,
       ...acceptanceOf(milestone).map((line) => `  - ${line}`),
-      milestone.status === 'pending'
-        ? `take it: ${loopCommand(place, 'start')}`
-        : `brief: ${loopCommand(place, 'next', '--prompt')}`,
+      goOn(place, state),
     ];
     return { code: exitCodes.done, out: `${lines.join('\n')}\n`, ...(input.has('json') ? { json } : {}) };
   },

@@ -2,8 +2,9 @@
 import { exitCodes } from '../../core/exit-codes.ts';
 import { loopLimits } from '../../core/limits-loop.ts';
 import { evaluate } from '../../loop/evaluate.ts';
-import { loopCommand, readLoop, requireLoop } from '../../loop/files.ts';
+import { readLoop, requireLoop } from '../../loop/files.ts';
 import { gateText } from '../../loop/gate-words.ts';
+import { lastWords } from '../../loop/go-on.ts';
 import { digestOf } from '../../loop/judge.ts';
 import { bounded, entryLines, handoffLines, stateLines } from '../../loop/page.ts';
 import { checkLoopFolder, loopPlace } from '../../loop/place.ts';
@@ -41,13 +42,11 @@ export const resume: Command = {
       '-- check',
       ...bounded(gateText(report, digest).trimEnd().split('\n'), 55),
       '',
-      holds
-        ? `go on with: ${loopCommand(place, state?.current ? 'next' : 'start', state?.current ? '--prompt' : '')}`.trimEnd()
-        : `NO-GO: begin no milestone. Mend handoff, state and journal only (never source, tests or configuration), then: ${loopCommand(place, 'check')}`,
+      ...lastWords(place, state, holds),
     ];
     return {
       code: holds ? exitCodes.done : exitCodes.unsuccessful,
-      out: `${lines.slice(0, loopLimits.resumeLines).join('\n')}\n`,
+      out: `${bounded(lines, loopLimits.resumeLines).join('\n')}\n`,
       ...(input.has('json') ? { json: { state, holds, ...report, judge_digest: digest } } : {}),
     };
   },

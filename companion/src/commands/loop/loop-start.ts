@@ -1,9 +1,10 @@
 // `loop start`: take the next milestone.
 
-import { plainText } from '../../core/excerpt.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
+import { quoteWords } from '../../core/shell-words.ts';
 import { beginMilestone } from '../../loop/begin.ts';
 import { loopCommand } from '../../loop/files.ts';
+import { oneLine } from '../../loop/handoff.ts';
 import { loopPlace } from '../../loop/place.ts';
 import { variables } from '../../platform/env.ts';
 import type { Command } from '../command.ts';
@@ -26,9 +27,9 @@ export const start: Command = {
     const owner = input.text('owner') ?? variables.owner() ?? null;
     const { milestone, isNew, state } = await beginMilestone(place, { owner, milestone: input.text('milestone') });
     const lines = [
-      `${milestone.id}: ${plainText(milestone.title)} (${isNew ? 'in progress now' : 'in progress already, yours'})`,
+      `${milestone.id}: ${oneLine(milestone.title)} (${isNew ? 'in progress now' : 'in progress already, yours'})`,
       `brief: ${loopCommand(place, 'next', '--prompt')}`,
-      `when it is done: ${loopCommand(place, 'checkpoint', ...(owner === null ? [] : ['--owner', JSON.stringify(owner)]))}`,
+      `when it is done: ${loopCommand(place, 'checkpoint', ...(owner === null ? [] : ['--owner', quoteWords([owner])]))}`,
     ];
     return {
       code: exitCodes.done,

@@ -1,12 +1,15 @@
 // `loop status`: where the loop stands, in one bounded page. Never derived from the history of git.
 import { exitCodes } from '../../core/exit-codes.ts';
-import { requireLoop } from '../../loop/files.ts';
+import { loopCommand, requireLoop } from '../../loop/files.ts';
 import { entryLines, handoffLines, stateLines } from '../../loop/page.ts';
 import { loopPlace } from '../../loop/place.ts';
 import { isEdited } from '../../loop/stamp.ts';
 import { isTrusted } from '../../loop/trust.ts';
 import type { Command } from '../command.ts';
 import { common } from '../options.ts';
+
+const pageMost = 60;
+const handoffMost = 26;
 
 export const status: Command = {
   name: 'loop status',
@@ -20,17 +23,17 @@ export const status: Command = {
     const place = loopPlace(context.cwd, context.root(input));
     const state = requireLoop(place);
     const [edited, trusted] = [isEdited(state), isTrusted(place, state)];
-    const lines = [
+    const head = [
       ...stateLines(state),
-      ...(edited ? ['state.json was edited by hand: loop trust takes it over'] : []),
-      ...(trusted ? [] : ['its commands are not trusted here: loop trust shows them']),
+      ...(edited ? [`state.json was edited by hand: ${loopCommand(place, 'trust')}`] : []),
+      ...(trusted ? [] : [`its commands are not trusted here: ${loopCommand(place, 'trust')}`]),
       '',
       '-- handoff',
-      ...handoffLines(place, 24),
+      ...handoffLines(place, handoffMost),
       '',
       '-- journal',
-      ...entryLines(place, 24),
     ];
+    const lines = [...head, ...entryLines(place, pageMost - head.length)];
     return {
       code: exitCodes.done,
       out: `${lines.join('\n')}\n`,
