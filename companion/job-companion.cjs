@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "3daa71d0adeef8fc";
+const buildId = "91ce20d84deb7386";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -142,7 +142,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-XDG3SXES.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-2FW2FZPN.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-JD75RGIK.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-VJ57TKSN.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -328,24 +328,6 @@ dead"})}function namesIn(folder){const names=(0,import_chunk_S7M4UBSY.listNames)
 waiterFiles)return{names,cut:0};const own=names.flatMap(name=>{const facts=(0,import_chunk_S7M4UBSY.factsOf)(import_node_path.default.join(folder,name));return facts?.
 kind==="file"&&facts.uid===process.getuid?.()?[{name,at:facts.modifiedMs}]:[]});own.sort((a,b)=>b.at-a.at);const kept=own.slice(0,import_chunk_EBOOCFUF.waiterFiles).
 map(({name})=>name);return{names:kept,cut:names.length-kept.length}}function isTexts(value){return Array.isArray(value)&&value.every(one=>typeof one==="string")}
-
-},
-"./chunk-3RMLYKO5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-W5YHQZBB.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-QXHCXLAX.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-NGNHGIII.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-DA7HGJUL.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-HFL6NE5C.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-5GXG6WTQ.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-QGQEEUOI.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-62AILHBL.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-HSWTZ7QW.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-KLJLYNEZ.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-XQCWBQYU.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-OTQL24FR.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-OXDUUCRH.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-ALGVLFDA.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-QVGW2J5B.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-46F3RPMC.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-YECK4A4J.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-CPWBBRH4.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-KUUO272D.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
-"./clean-JV6JHWN4.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-ICCHZHQV.js"))).setup,hook:async()=>(await Promise.resolve().then(
-()=>load("./hook-66O6SFDG.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-A5UKZ5KL.js"))).doctor,help:async()=>(await Promise.resolve().
-then(()=>load("./help-G6JBR3MS.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
-void 0}
 
 },
 "./chunk-3WD6W7R2.js": function (module, exports) {
@@ -3456,6 +3438,24 @@ ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclu
 import_chunk_S7M4UBSY.realPath)(folder)}catch{return void 0}}
 
 },
+"./chunk-ZJHBY73Y.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-W5YHQZBB.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-QXHCXLAX.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-NGNHGIII.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-DA7HGJUL.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-HFL6NE5C.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-5GXG6WTQ.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-QGQEEUOI.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-62AILHBL.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-HSWTZ7QW.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-KLJLYNEZ.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-XQCWBQYU.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-OTQL24FR.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-OXDUUCRH.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-ALGVLFDA.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-QVGW2J5B.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-46F3RPMC.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-YECK4A4J.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-CPWBBRH4.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-XDQ34LTI.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
+"./clean-JV6JHWN4.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-ICCHZHQV.js"))).setup,hook:async()=>(await Promise.resolve().then(
+()=>load("./hook-66O6SFDG.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-A5UKZ5KL.js"))).doctor,help:async()=>(await Promise.resolve().
+then(()=>load("./help-F23NSQBN.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
+void 0}
+
+},
 "./chunk-ZZ4ZGXYH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
 var import_chunk_CVNGNWMC=load("./chunk-CVNGNWMC.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
@@ -3509,8 +3509,8 @@ chunk-5FAJGXDZ.js");var import_chunk_KM5ADA6P=load("./chunk-KM5ADA6P.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-JD75RGIK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_3RMLYKO5=load("./chunk-3RMLYKO5.js");var import_chunk_LTTE43GU=load(
+"./dispatch-VJ57TKSN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_ZJHBY73Y=load("./chunk-ZJHBY73Y.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
@@ -3548,8 +3548,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_3RMLYKO5.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_3RMLYKO5.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_ZJHBY73Y.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_ZJHBY73Y.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_LTTE43GU.locateRoot)({option:parsed.
@@ -6776,12 +6776,12 @@ newBounds,withHandback:()=>import_chunk_6ONMVCPU.withHandback});module.exports=s
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-G6JBR3MS.js": function (module, exports) {
+"./help-F23NSQBN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_7A7PAC7A.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-2CU6OBRI.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-VH5SXXLS.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -7194,16 +7194,16 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./loop-KUUO272D.js": function (module, exports) {
+"./loop-XDQ34LTI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loop:()=>loop});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={init:async()=>(await Promise.resolve().then(()=>load("./loop-init-7E6Y\
 3EB4.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-ZWQR2VJW.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
-./loop-status-HUQXILGX.js"))).status,next:async()=>(await Promise.resolve().then(()=>load("./loop-next-QSLST6BV.js"))).next,start:async()=>(await Promise.resolve().
+./loop-status-HUQXILGX.js"))).status,next:async()=>(await Promise.resolve().then(()=>load("./loop-next-GR7BQUVX.js"))).next,start:async()=>(await Promise.resolve().
 then(()=>load("./loop-start-6SMZNDE7.js"))).start,checkpoint:async()=>(await Promise.resolve().then(()=>load("./loop-checkpoint-6IEYTIIW.js"))).checkpoint,check:async()=>(await Promise.
 resolve().then(()=>load("./loop-check-DUULTNK5.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-EV64KXYY.js"))).gate,resume:async()=>(await Promise.
-resolve().then(()=>load("./loop-resume-BRSAJMKU.js"))).resume,pace:async()=>(await Promise.resolve().then(()=>load("./loop-pace-JFYHBQNP.js"))).pace,stop:async()=>(await Promise.
+resolve().then(()=>load("./loop-resume-BRSAJMKU.js"))).resume,pace:async()=>(await Promise.resolve().then(()=>load("./loop-pace-HPPREFSY.js"))).pace,stop:async()=>(await Promise.
 resolve().then(()=>load("./loop-stop-GM72JSSG.js"))).stop,trust:async()=>(await Promise.resolve().then(()=>load("./loop-trust-2F4M4PWO.js"))).trust,run:async()=>(await Promise.
 resolve().then(()=>load("./loop-run-Q5ICKARS.js"))).run};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?
 loaders[name]():void 0}var loop={name:"loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7A7PAC7A.
@@ -7393,7 +7393,7 @@ exitCodes.done,out,...input.has("json")?{json:{folder:place.folder,state}}:{}}}}
 ght",`cannot begin a loop: there is one in ${folder}`,next)}
 
 },
-"./loop-next-QSLST6BV.js": function (module, exports) {
+"./loop-next-GR7BQUVX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{next:()=>next});module.exports=stdin_exports;var import_chunk_QT2IWO3D=load("./chunk-QT2IWO3D.js");var import_chunk_XPRCUDG3=load(
 "./chunk-XPRCUDG3.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_HYWYQLTU=load("./chunk-HYWYQLTU.js");var import_chunk_IXSQUMSA=load(
 "./chunk-IXSQUMSA.js");var import_chunk_23BXDMJ7=load("./chunk-23BXDMJ7.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_7CYNL6QO=load(
@@ -7406,10 +7406,10 @@ ght",`cannot begin a loop: there is one in ${folder}`,next)}
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var next={name:"loop next",summary:"the next milestone; --prompt prints the whole b\
 rief for it",form:"[--prompt] [options]",words:{min:0,max:0},options:{prompt:{kind:"flag",help:"the brief: acceptance, order of work, suite, rules"},...import_chunk_7A7PAC7A.
-common},examples:["loop next","loop next --prompt | job-companion implement --milestone p1 --stdin"],async run(context,input){const place=(0,import_chunk_23BXDMJ7.
-loopPlace)(context.cwd,context.root(input));const state=(0,import_chunk_23BXDMJ7.requireLoop)(place);const milestone=(0,import_chunk_23BXDMJ7.nextMilestone)(state)??
-null;const json={milestone,iteration:state.iteration,stopped:state.stopped};if(!milestone)return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${(0,import_chunk_QT2IWO3D.
-goOn)(place,state)}
+common},notes:"Hand the brief to a staff job with --stdin, and name its milestone: implement --milestone ID --stdin.",examples:["loop next","loop next --prompt \
+| job-companion implement --stdin"],async run(context,input){const place=(0,import_chunk_23BXDMJ7.loopPlace)(context.cwd,context.root(input));const state=(0,import_chunk_23BXDMJ7.
+requireLoop)(place);const milestone=(0,import_chunk_23BXDMJ7.nextMilestone)(state)??null;const json={milestone,iteration:state.iteration,stopped:state.stopped};
+if(!milestone)return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${(0,import_chunk_QT2IWO3D.goOn)(place,state)}
 `,...input.has("json")?{json}:{}};const brief=(0,import_chunk_HYWYQLTU.milestoneBrief)(state,milestone,{commits:"checkpoint"});if(input.has("prompt"))return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:brief,...input.has("json")?{json:{...json,prompt:brief}}:{}};const lines=[`${milestone.id} (${milestone.status}): ${(0,import_chunk_IXSQUMSA.
 oneLine)(milestone.title)}`,...(0,import_chunk_IXSQUMSA.acceptanceOf)(milestone).map(line=>`  - ${line}`),(0,import_chunk_QT2IWO3D.goOn)(place,state)];return{code:import_chunk_6PFAPK5K.
@@ -7417,7 +7417,7 @@ exitCodes.done,out:`${lines.join("\n")}
 `,...input.has("json")?{json}:{}}}};
 
 },
-"./loop-pace-JFYHBQNP.js": function (module, exports) {
+"./loop-pace-HPPREFSY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{pace:()=>pace2});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_4TI73DYR=load(
 "./chunk-4TI73DYR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var waitingOn=["external","mi\
@@ -7433,10 +7433,10 @@ most} s a --reason is needed`);const[from,to]=found.range;const own=seconds>=fro
 AT [--seconds N --reason TEXT] [options]",words:{min:0,max:0},options:{"waiting-on":{kind:"choice",value:"WHAT",choices:waitingOn,help:waitingOn.join(", ")},seconds:{
 kind:"count",value:"N",range:{default:1200,min:1,max:86400},help:"another number; outside 60 to 1800 it needs --reason"},reason:{kind:"text",value:"TEXT",help:"\
 why"},...import_chunk_7A7PAC7A.common},notes:"external 60 to 270 s, minutes5 270 s, long 1200 to 1800 s, tracked 1200 s or more, human 1800 s, none 1200 s.",examples:[
-"loop pace --waiting-on external",'loop pace --waiting-on none --seconds 3600 --reason "night: nobody reads before eight"'],async run(_context,input){const what=input.
-text("waiting-on");if(what===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot pace without --waiting-on; it is one of ${waitingOn.join(", ")}`);const{seconds,
-range,reason}=paceFor(what,input.count("seconds"),input.text("reason"));const json={waiting_on:what,seconds,range,reason:(0,import_chunk_LXK2ZILE.plainText)(reason)};
-return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${seconds}
+"loop pace --waiting-on external",'loop pace --waiting-on none --seconds 3600 --reason "night"'],async run(_context,input){const what=input.text("waiting-on");if(what===
+void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot pace without --waiting-on; it is one of ${waitingOn.join(", ")}`);const{seconds,range,reason}=paceFor(what,
+input.count("seconds"),input.text("reason"));const json={waiting_on:what,seconds,range,reason:(0,import_chunk_LXK2ZILE.plainText)(reason)};return{code:import_chunk_6PFAPK5K.
+exitCodes.done,out:`${seconds}
 `,notes:[json.reason],...input.has("json")?{json}:{}}}};
 
 },
@@ -8113,9 +8113,9 @@ root,owner,input.count("since")??null);if(input.has("json"))return{code:import_c
 exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-2CU6OBRI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_3RMLYKO5.commandNames,loadCommand:()=>import_chunk_3RMLYKO5.loadCommand});module.exports=
-stdin_exports;var import_chunk_3RMLYKO5=load("./chunk-3RMLYKO5.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-VH5SXXLS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_ZJHBY73Y.commandNames,loadCommand:()=>import_chunk_ZJHBY73Y.loadCommand});module.exports=
+stdin_exports;var import_chunk_ZJHBY73Y=load("./chunk-ZJHBY73Y.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-WZET6OWR.js": function (module, exports) {

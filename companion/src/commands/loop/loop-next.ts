@@ -15,7 +15,8 @@ export const next: Command = {
   form: '[--prompt] [options]',
   words: { min: 0, max: 0 },
   options: { prompt: { kind: 'flag', help: 'the brief: acceptance, order of work, suite, rules' }, ...common },
-  examples: ['loop next', 'loop next --prompt | job-companion implement --milestone p1 --stdin'],
+  notes: 'Hand the brief to a staff job with --stdin, and name its milestone: implement --milestone ID --stdin.',
+  examples: ['loop next', 'loop next --prompt | job-companion implement --stdin'],
 
   async run(context, input) {
     const place = loopPlace(context.cwd, context.root(input));

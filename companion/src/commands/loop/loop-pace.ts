@@ -24,10 +24,7 @@ export const pace: Command = {
   },
   notes:
     'external 60 to 270 s, minutes5 270 s, long 1200 to 1800 s, tracked 1200 s or more, human 1800 s, none 1200 s.',
-  examples: [
-    'loop pace --waiting-on external',
-    'loop pace --waiting-on none --seconds 3600 --reason "night: nobody reads before eight"',
-  ],
+  examples: ['loop pace --waiting-on external', 'loop pace --waiting-on none --seconds 3600 --reason "night"'],
 
   async run(_context, input) {
     const what = input.text('waiting-on') as WaitingOn | undefined;
