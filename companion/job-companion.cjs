@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "91ce20d84deb7386";
+const buildId = "31b2e3ffb5718b56";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -140,9 +140,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-XDG3SXES.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-K7NTXWV5.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-2FW2FZPN.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-VJ57TKSN.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-MHREF64N.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -807,6 +807,24 @@ unk-UNGYPAP3.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var impo
 chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(timer.message),import_chunk_EBOOCFUF.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
 0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
+
+},
+"./chunk-AVCDI5HQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-W5YHQZBB.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-QXHCXLAX.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-NGNHGIII.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-DA7HGJUL.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-HFL6NE5C.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-5GXG6WTQ.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-QGQEEUOI.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-62AILHBL.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-HSWTZ7QW.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-KLJLYNEZ.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-XQCWBQYU.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-OTQL24FR.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-OXDUUCRH.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-ALGVLFDA.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-QVGW2J5B.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-46F3RPMC.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-YECK4A4J.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-CPWBBRH4.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-VCHIZUA3.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
+"./clean-JV6JHWN4.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-ICCHZHQV.js"))).setup,hook:async()=>(await Promise.resolve().then(
+()=>load("./hook-66O6SFDG.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-A5UKZ5KL.js"))).doctor,help:async()=>(await Promise.resolve().
+then(()=>load("./help-2UT2RYXC.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
+void 0}
 
 },
 "./chunk-B43A2IIN.js": function (module, exports) {
@@ -3438,24 +3456,6 @@ ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclu
 import_chunk_S7M4UBSY.realPath)(folder)}catch{return void 0}}
 
 },
-"./chunk-ZJHBY73Y.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-W5YHQZBB.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-QXHCXLAX.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-NGNHGIII.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-DA7HGJUL.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-HFL6NE5C.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-5GXG6WTQ.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-QGQEEUOI.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-62AILHBL.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-HSWTZ7QW.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-KLJLYNEZ.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-XQCWBQYU.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-OTQL24FR.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-OXDUUCRH.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-ALGVLFDA.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-QVGW2J5B.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-46F3RPMC.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-YECK4A4J.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-CPWBBRH4.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-XDQ34LTI.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
-"./clean-JV6JHWN4.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-ICCHZHQV.js"))).setup,hook:async()=>(await Promise.resolve().then(
-()=>load("./hook-66O6SFDG.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-A5UKZ5KL.js"))).doctor,help:async()=>(await Promise.resolve().
-then(()=>load("./help-F23NSQBN.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
-void 0}
-
-},
 "./chunk-ZZ4ZGXYH.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
 var import_chunk_CVNGNWMC=load("./chunk-CVNGNWMC.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
@@ -3509,8 +3509,8 @@ chunk-5FAJGXDZ.js");var import_chunk_KM5ADA6P=load("./chunk-KM5ADA6P.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-VJ57TKSN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_ZJHBY73Y=load("./chunk-ZJHBY73Y.js");var import_chunk_LTTE43GU=load(
+"./dispatch-MHREF64N.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_AVCDI5HQ=load("./chunk-AVCDI5HQ.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_UNGYPAP3=load("./chunk-UNGYPAP3.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
@@ -3548,8 +3548,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_ZJHBY73Y.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_ZJHBY73Y.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_AVCDI5HQ.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_AVCDI5HQ.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_LTTE43GU.locateRoot)({option:parsed.
@@ -3683,7 +3683,7 @@ entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}re
 factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0,results,log}}
 
 },
-"./main-XDG3SXES.js": function (module, exports) {
+"./main-K7NTXWV5.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_NDBJSO7N=load("./chunk-NDBJSO7N.js");var import_chunk_BXFEP3YF=load("./chunk-BXFEP3YF.js");var import_chunk_64SJY5EG=load(
 "./chunk-64SJY5EG.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_PP6ATF6Q=load(
@@ -3713,8 +3713,8 @@ resolve().then(()=>load("./notify-2FW2FZPN.js"))).makeNotifier(claim);claim.onWa
 import_chunk_OC3P7SNQ.inspect)(root,id);if(spec?.notify&&(0,import_chunk_OC3P7SNQ.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-2FW2FZPN\
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_5AMCSYZA.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
 n-DIX6MPPG.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-NZJSCTZ2.js"))).runWatch(
-claim,log);case"gate":return(await Promise.resolve().then(()=>load("./run-gate-NSKZM42Y.js"))).runGate(claim);case"timer":return(await Promise.resolve().then(()=>load(
-"./run-timer-2IVSMNEE.js"))).runTimer(claim);case"loop":return(await Promise.resolve().then(()=>load("./run-loop-6DNVYUYD.js"))).runLoop(claim,log);default:return(await Promise.
+claim,log);case"gate":return(await Promise.resolve().then(()=>load("./run-gate-743KBSZ7.js"))).runGate(claim);case"timer":return(await Promise.resolve().then(()=>load(
+"./run-timer-2IVSMNEE.js"))).runTimer(claim);case"loop":return(await Promise.resolve().then(()=>load("./run-loop-BG4R6FHK.js"))).runLoop(claim,log);default:return(await Promise.
 resolve().then(()=>load("./supervise-KMQJIYBR.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtExceptio\
 n",reject);process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_DYMNB7GS.openJournal)(paths,
 spec).append("worker_failed",{message});const failures=(0,import_chunk_DYMNB7GS.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;
@@ -4561,21 +4561,6 @@ evidenceChars?characters.join(""):`${characters.slice(0,import_chunk_EBOOCFUF.ev
 plainValue)(facts,import_chunk_EBOOCFUF.excerptBytes);return JSON.stringify(plain).length<=import_chunk_EBOOCFUF.watchFactsBytes?plain:{truncated:true}}function toEndText({
 changes=0},last){const told=changes===0?"nothing changed":`${changes} change${changes===1?"":"s"} told`;return`it was watched to its end as asked, ${told}; the \
 last: ${last}`}
-
-},
-"./chunk-42RQC4K2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{judgePrompt:()=>judgePrompt,judgmentOf:()=>judgmentOf});module.exports=stdin_exports;var import_chunk_YGNMZ4BU=load(
-"./chunk-YGNMZ4BU.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function judgePrompt(questions){const rows=questions.map(({id,question})=>`- ${id}:\
- ${line(question)}`);const example=JSON.stringify({answers:{E1:{holds:true,why:"one sentence"}}});return["You judge the boundary of a long-running piece of work\
-. You change nothing.","Read `.loop/handoff.md`, `.loop/state.json` and the newest entries of `.loop/journal.md`, then as much of the code and tests as you need\
-.","",'Answer each of these questions on its own evidence. "holds": true is yes, false is no. Be strict: what you cannot see, does not hold.',"",...rows,"","You\
-r whole final message is one JSON object of this form, with each id above, and nothing else:","",example,""].join("\n")}function judgmentOf(text,digest,questions){
-for(const candidate of objectsIn(text)){const answers=answersIn(candidate);if(answers===void 0)continue;const read=(0,import_chunk_YGNMZ4BU.parseJudgment)(JSON.
-stringify({for:digest,answers}));if(typeof read==="string")continue;const asked=new Set(questions.map(({id})=>id));const known=Object.entries(read.answers).filter(
-([id])=>asked.has(id));if(known.length>0)return JSON.stringify({for:digest,answers:Object.fromEntries(known)})}return void 0}function answersIn(text){try{return JSON.
-parse(text)?.answers}catch{return void 0}}function objectsIn(text){const fenced=[...text.matchAll(/```[a-z]*\n([\s\S]*?)\n```/g)].map(found=>found[1]??"");const outer=text.
-slice(Math.max(0,text.indexOf("{")),text.lastIndexOf("}")+1);return[text.trim(),...fenced.reverse(),outer]}function line(text){return(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),600)}
 
 },
 "./chunk-4LAANH7S.js": function (module, exports) {
@@ -5595,6 +5580,21 @@ hashOf)((0,import_chunk_L7CMPXNA.canonical)({goal,iteration,stop_conditions,budg
 teration ${state.iteration} plan ${planHash(state)} -->`}
 
 },
+"./chunk-LWLMYMVN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{judgePrompt:()=>judgePrompt,judgmentOf:()=>judgmentOf});module.exports=stdin_exports;var import_chunk_OGVV2BLQ=load(
+"./chunk-OGVV2BLQ.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function judgePrompt(questions){const rows=questions.map(({id,question})=>`- ${id}:\
+ ${line(question)}`);const example=JSON.stringify({answers:{E1:{holds:true,why:"one sentence"}}});return["You judge the boundary of a long-running piece of work\
+. You change nothing.","Read `.loop/handoff.md`, `.loop/state.json` and the newest entries of `.loop/journal.md`, then as much of the code and tests as you need\
+.","",'Answer each of these questions on its own evidence. "holds": true is yes, false is no. Be strict: what you cannot see, does not hold.',"",...rows,"","You\
+r whole final message is one JSON object of this form, with each id above, and nothing else:","",example,""].join("\n")}function judgmentOf(text,digest,questions){
+for(const candidate of objectsIn(text)){const answers=answersIn(candidate);if(answers===void 0)continue;const read=(0,import_chunk_OGVV2BLQ.parseJudgment)(JSON.
+stringify({for:digest,answers}));if(typeof read==="string")continue;const asked=new Set(questions.map(({id})=>id));const known=Object.entries(read.answers).filter(
+([id])=>asked.has(id));if(known.length>0)return JSON.stringify({for:digest,answers:Object.fromEntries(known)})}return void 0}function answersIn(text){try{return JSON.
+parse(text)?.answers}catch{return void 0}}function objectsIn(text){const fenced=[...text.matchAll(/```[a-z]*\n([\s\S]*?)\n```/g)].map(found=>found[1]??"");const outer=text.
+slice(Math.max(0,text.indexOf("{")),text.lastIndexOf("}")+1);return[text.trim(),...fenced.reverse(),outer]}function line(text){return(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),600)}
+
+},
 "./chunk-MZF46EUA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{requireReachable:()=>requireReachable,seen:()=>seen,signOf:()=>signOf,sizeFacts:()=>sizeFacts,sizeText:()=>sizeText,
 unreachable:()=>unreachable});module.exports=stdin_exports;var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBS\
@@ -5612,6 +5612,130 @@ retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}
 "use strict";var stdin_exports={};__export(stdin_exports,{isRegularFile:()=>isRegularFile,isThere:()=>isThere});module.exports=stdin_exports;var import_chunk_S7M4UBSY=load("\
 ./chunk-S7M4UBSY.js");function isRegularFile(file){try{return(0,import_chunk_S7M4UBSY.factsOf)(file)?.kind==="file"}catch{return false}}function isThere(file){try{
 return(0,import_chunk_S7M4UBSY.factsOf)(file)!==void 0}catch{return false}}
+
+},
+"./chunk-OGVV2BLQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{digestOf:()=>digestOf,evaluate:()=>evaluate,green:()=>green,markedLines:()=>markedLines,parseJudgment:()=>parseJudgment,
+readJudgment:()=>readJudgment});module.exports=stdin_exports;var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_OLLLL2R2=load("./chunk-OLLLL\
+2R2.js");var import_chunk_IXSQUMSA=load("./chunk-IXSQUMSA.js");var import_chunk_23BXDMJ7=load("./chunk-23BXDMJ7.js");var import_chunk_NLGMMXDD=load("./chunk-NLG\
+MMXDD.js");var import_chunk_JH6AINOU=load("./chunk-JH6AINOU.js");var import_chunk_7CYNL6QO=load("./chunk-7CYNL6QO.js");var import_chunk_LADIWMAA=load("./chunk-L\
+ADIWMAA.js");var import_chunk_4TI73DYR=load("./chunk-4TI73DYR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_NBJZFTDI=load("./chunk\
+-NBJZFTDI.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chu\
+nk-OC3P7SNQ.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./c\
+hunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(".\
+/chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");function pass(...evidence){return{result:"pass",evidence:tidy(
+evidence)}}function skipped(...evidence){return{result:"skipped",evidence:tidy(evidence)}}function fail(check,fixes){return{result:"fail",evidence:tidy(fixes.map(
+({what})=>what)),fixes:fixes.slice(0,50).map(fix=>({check,...fix,what:(0,import_chunk_LXK2ZILE.excerpt)(fix.what,240)}))}}function tidy(lines){const shown=lines.
+slice(0,10).map(line=>(0,import_chunk_LXK2ZILE.excerpt)(line,200));return lines.length>10?[...shown.slice(0,9),`and ${lines.length-9} more`]:shown}var coherent={
+id:"E1",title:"state coherent",run({read,state,place}){if(read.kind!=="ok"||!state){const faults=read.kind==="damaged"?read.faults:["there is no loop"];return fail(
+"E1",faults.map(what=>({owner:"loop",what,command:"git checkout -- .loop"})))}if(read.isEdited)return fail("E1",[{owner:"human",what:"state.json was edited by h\
+and: its hash does not fit",command:(0,import_chunk_23BXDMJ7.editedFault)(place).next??""}]);const working=state.milestones.filter(({status})=>status==="in_prog\
+ress");if(working.length>1)return fail("E1",[{owner:"human",what:`two milestones are in progress: ${working.map(({id})=>id).join(", ")}`}]);const next=(0,import_chunk_23BXDMJ7.
+nextMilestone)(state);if(!next)return pass(`all ${state.milestones.length} milestones are done`);if((0,import_chunk_IXSQUMSA.acceptanceOf)(next).length===0)return fail(
+"E1",[{owner:"human",what:`milestone ${next.id} has no acceptance`,command:(0,import_chunk_23BXDMJ7.loopCommand)(place,"plan",`--acceptance "${next.id}: WHAT MU\
+ST BE TRUE"`)}]);return{...pass(`next: ${next.id}, ${next.status}`),questions:[questionOf(next)]}}};function questionOf(next){return{id:"E1",check:"E1",question:`\
+Can a test prove the acceptance of ${next.id} (${(0,import_chunk_IXSQUMSA.acceptanceOf)(next).join("; ")})?`}}function runCommand(place,cmd,call){const environment={
+...call.environment};for(const name of import_chunk_B43A2IIN.repositoryVariables)delete environment[name];return(0,import_chunk_NBJZFTDI.runTool)({program:"/bin\
+/sh",args:["-c",cmd],cwd:place.worktree,environment,timeoutMs:call.timeoutMs,limit:import_chunk_4TI73DYR.loopLimits.verifyBytes,...call.signal?{signal:call.signal}:
+{},killOnAbort:true})}var green={id:"E2",title:"baseline green",async run(seen){const{state,place,runCommands}=seen;if(!state)return skipped("the state cannot b\
+e read");if(state.verify.length===0)return fail("E2",[{owner:"human",what:"the loop has no verify command, so nothing proves that it is green",command:(0,import_chunk_23BXDMJ7.
+loopCommand)(place,"plan",'--verify "COMMAND"')}]);if(!runCommands)return skipped(`${state.verify.length} verify commands were not run (loop gate, or loop check\
+ --run)`);const told=[];for(const one of state.verify){if(seen.passed.has(one.cmd)){told.push(`${one.name}: passed before on this very tree`);continue}const trouble=await troubleOf(
+one,seen);if(trouble!==null)return fail("E2",[{owner:"developer",what:trouble}]);seen.onPassed(one.cmd);told.push(`${one.name}: exit 0`)}return pass(...told)}};
+async function troubleOf({name,cmd,timeout_s},seen){const answer=await runCommand(seen.place,cmd,{...seen,timeoutMs:timeout_s*1e3});if(answer.how==="exited"&&answer.
+code===0)return null;const lines=Buffer.concat([answer.stdout,Buffer.from("\n"),answer.stderr]).toString("utf8").trimEnd().split("\n");const tail=(0,import_chunk_LXK2ZILE.
+excerpt)(lines.filter(line=>line.trim()!=="").slice(-3).join(" | "),140);const how=answer.how==="exited"?`exit ${answer.code}`:answer.how==="timeout"?`took long\
+er than ${timeout_s} s`:answer.how==="flooded"?"printed more than 32 MiB":answer.reason??answer.how;return`${name}: ${how}${tail===""?"":`: ${tail}`}`}function readFindings(place,id){
+const read=(0,import_chunk_PGEWSQPR.readJson)((0,import_chunk_SBGDAVSA.jobPaths)(place.root.folder,id).resultRecord);if(read.kind!=="ok")return void 0;const findings=read.
+value.findings;return typeof findings?.verdict==="string"?findings.verdict:void 0}var jobsQuiet={id:"E2b",title:"jobs of the loop",run({state,place,exclude}){if(!state)
+return skipped("the state cannot be read");const jobs=(0,import_chunk_7OEGHOS7.loopJobs)(place,state.since).filter(({spec})=>!exclude.includes(spec.id));const call=(verb,id)=>(0,
+import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),verb,id,...place.root.option]);const live=jobs.filter(job=>!job.state||!(0,import_chunk_OC3P7SNQ.
+isEnded)(job.state));const bad=jobs.filter(job=>isBad(job)&&!isMadeGood(job,jobs));const faults=[...live.map(({spec})=>({owner:"human",what:`job ${spec.id} of m\
+ilestone ${spec.milestone} is still live`,command:call("wait",spec.id)})),...bad.map(({spec,state:ended})=>({owner:"developer",what:`job ${spec.id} of milestone\
+ ${spec.milestone} ${ended?.state}${ended?.error?` (${ended.error.code})`:""}`,command:call("result",spec.id)}))];const last=(0,import_chunk_23BXDMJ7.lastDone)(
+state);if(last?.risk==="risky"){const review=jobs.findLast(({spec,state:ended})=>spec.staff?.mode==="review"&&spec.milestone===last.id&&ended?.state==="done");const verdict=review?
+readFindings(place,review.spec.id):void 0;if(!review)faults.push({owner:"developer",what:`milestone ${last.id} is risky and has no finished review`,command:(0,import_chunk_GEPPUING.
+quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"review","--milestone",last.id,"--schema","--prompt","Review this milestone.",...place.root.option])});else if(verdict!==
+"approve")faults.push({owner:"developer",what:`the review ${review.spec.id} of risky milestone ${last.id} says ${verdict??"nothing that can be read"}`,command:call(
+"result",review.spec.id)})}if(faults.length>0)return fail("E2b",faults);return pass(jobs.length===0?"no jobs since the milestone was begun":`${jobs.length} jobs\
+ ended well or were made good`)}};function isBad({state}){return state!==null&&(0,import_chunk_OC3P7SNQ.isEnded)(state)&&state.state!=="done"}function isMadeGood(job,jobs){
+const{spec}=job;if(job.state?.state==="canceled")return true;return jobs.some(other=>other.state?.state==="done"&&other.spec.created_at>spec.created_at&&other.spec.
+milestone===spec.milestone&&(other.spec.lineage?.root===(spec.lineage?.root??spec.id)||other.spec.kind===spec.kind&&other.spec.verb===spec.verb))}var signs=[...[
+"package.json","tsconfig.json","biome.json","eslint.config.js","pyproject.toml","pytest.ini","setup.cfg","tox.ini","ruff.toml","mypy.ini"],...["Makefile","justf\
+ile","Cargo.toml","go.mod","pom.xml","build.gradle","build.gradle.kts","CMakeLists.txt","Gemfile","composer.json","mix.exs","deno.json"]];var harness={id:"E3",title:"\
+harness",run({state,place}){if(!state)return skipped("the state cannot be read");const found=signs.filter(name=>(0,import_chunk_NLGMMXDD.isRegularFile)(import_node_path.
+default.join(place.worktree,name)));if(found.length===0&&state.verify.length===0)return fail("E3",[{owner:"developer",what:"neither a verify command nor a known\
+ test, lint or type configuration was found"}]);const next=(0,import_chunk_23BXDMJ7.nextMilestone)(state);const questions=next?[{id:"E3",check:"E3",question:`Ca\
+n the acceptance of ${next.id} (${(0,import_chunk_IXSQUMSA.acceptanceOf)(next).join("; ")}) be said as tests in this harness?`}]:[];return{...pass(`${state.verify.
+length} verify commands; found: ${found.join(", ")||"no configuration file"}`),questions}}};var markers=/(?<![A-Za-z0-9_])(TODO|FIXME|HACK)(?![A-Za-z0-9_])/;var debug=[
+["breakpoint()",/(?<![\w.])breakpoint\(\)/],["import pdb",/^\s*import pdb\b/],["pdb.set_trace",/\bpdb\.set_trace\b/],["console.log",/\bconsole\.log\b/],["debugg\
+er",/^\s*debugger\s*;?\s*$/],["print of DEBUG",/\bprint\s*\(.*DEBUG/],["logger.debug",/\blogger\.debug\b/]];var prose=/\.(?:md|txt|rst|adoc)$/i;var clean={id:"E\
+4",title:"tree clean",run({state,place,git}){if(!state)return skipped("the state cannot be read");if("reason"in git)return place.isGit?fail("E4",[{owner:"human",
+what:`git cannot be asked: ${git.reason}`}]):pass(git.reason);const open=(0,import_chunk_7CYNL6QO.uncommitted)(place,git.git);if("reason"in open)return fail("E4",
+[{owner:"human",what:open.reason}]);const added=(0,import_chunk_7CYNL6QO.addedLines)(place,git.git,state.boundary);if("reason"in added)return fail("E4",[{owner:"\
+human",what:added.reason}]);const faults=[...open.files.map(file=>`${file} is not committed`),...markedLines(added.lines)];if(faults.length>0)return fail("E4",faults.
+map(what=>({owner:"developer",what})));return pass("nothing uncommitted",`${added.lines.length} lines added since ${state.boundary?.slice(0,12)??"the beginning"}\
+, none with a marker or debug code`)}};function markedLines(lines){return lines.flatMap(({file,line,text})=>faultsOf(file,text).map(what=>`${file}:${line} has ${what}\
+: ${text.trim()}`))}function faultsOf(file,text){const marker=markers.exec(text)?.[1];const found=prose.test(file)?[]:debug.filter(([,pattern])=>pattern.test(text)).
+map(([name])=>name);return[...marker===void 0?[]:[marker],...found]}var handoff={id:"E5",title:"handoff fresh",run({state,place}){if(!state)return skipped("the \
+state cannot be read");const text=(0,import_chunk_OLLLL2R2.readHandoff)(place);if(text===void 0)return fail("E5",[{owner:"loop",what:"there is no handoff.md"}]);
+const faults=[];const last=text.trimEnd().split("\n").at(-1)??"";if(last!==(0,import_chunk_LADIWMAA.stampLine)(state))faults.push(`handoff.md is of another stat\
+e: it ends with ${last.slice(0,80)||"nothing"}`);const missing=import_chunk_IXSQUMSA.handoffHeads.filter(head=>!text.includes(`
+## ${head}
+`));if(missing.length>0)faults.push(`handoff.md has no ${missing.join(", ")}`);const next=state.milestones.find(({status})=>status!=="done");if(next&&!text.includes(
+next.id))faults.push(`handoff.md does not name the next milestone ${next.id}`);if(faults.length>0)return fail("E5",faults.map(what=>({owner:"loop",what})));return{
+...pass(`written for iteration ${state.iteration}`),questions:[{id:"E5",check:"E5",question:"Is .loop/handoff.md enough for a reader who knows nothing else?"}]}}};
+var journal={id:"E6",title:"journal appended",run({state,place,git}){if(!state)return skipped("the state cannot be read");const text=(0,import_chunk_JH6AINOU.readJournal)(
+place.journal);if(text===void 0)return fail("E6",[{owner:"loop",what:"there is no journal.md"}]);const before="git"in git?(0,import_chunk_7CYNL6QO.committed)(git.
+git,".loop/journal.md"):void 0;if(before&&!Buffer.from(text).subarray(0,before.length).equals(before))return fail("E6",[{owner:"loop",what:"journal.md was rewri\
+tten: what is committed is not the beginning of it",command:"git diff -- .loop/journal.md"}]);if(state.iteration>0&&!(0,import_chunk_JH6AINOU.hasEntry)(text,state.
+iteration))return fail("E6",[{owner:"loop",what:`journal.md has no whole entry of iteration ${state.iteration}`}]);return pass(`entry of iteration ${state.iteration}`,
+before?`the committed ${before.length} bytes are its beginning`:"nothing of it is committed yet")}};var conditions={id:"E7",title:"stop conditions",async run(seen){
+const{state}=seen;if(!state)return skipped("the state cannot be read");const told=[];const faults=[];const questions=[];for(const[at,condition]of state.stop_conditions.
+entries()){const answer=await judge(condition,seen);if(answer==="words"){questions.push({id:`E7.${at+1}`,check:"E7",question:`Is this stop condition NOT met: ${condition}\
+?`});continue}if(answer.is==="met")seen.met.push({condition,evidence:answer.why});if(answer.is==="fault")faults.push(`stop condition ${condition}: ${answer.why}`);
+told.push(`${condition}: ${answer.is==="met"?"MET":"not met"} (${answer.why})`)}if(faults.length>0)return{...fail("E7",faults.map(what=>({owner:"human",what}))),
+questions};return{...pass(...told.length===0?[`${state.stop_conditions.length} conditions, none for a machine`]:told),questions}}};async function judge(condition,seen){
+const[,kind,rest=""]=/^(file|date|cmd):\s*(.*)$/s.exec(condition)??[];if(kind==="file")return judgeFile(rest.trim(),seen.place.worktree);if(kind==="date"){const due=Date.
+parse(rest.trim());if(Number.isNaN(due))return{is:"fault",why:"no ISO date"};return{is:(0,import_chunk_CL3BCQKO.nowMs)()>=due?"met":"not met",why:`now ${(0,import_chunk_CL3BCQKO.
+isoNow)()}`}}if(kind!=="cmd")return"words";if(!seen.runCommands)return{is:"not met",why:"not run"};const answer=await runCommand(seen.place,rest.trim(),{...seen,
+timeoutMs:import_chunk_4TI73DYR.loopLimits.conditionMs});if(answer.how!=="exited")return{is:"fault",why:answer.how};return{is:answer.code===0?"met":"not met",why:`\
+exit ${answer.code}`}}function judgeFile(name,worktree){const full=import_node_path2.default.resolve(worktree,name);if(name===""||import_node_path2.default.isAbsolute(
+name)||!`${full}/`.startsWith(`${worktree}/`))return{is:"fault",why:"it is no path inside the worktree"};return(0,import_chunk_NLGMMXDD.isThere)(full)?{is:"met",
+why:"it is there"}:{is:"not met",why:"it is not there"}}var checks=[coherent,green,jobsQuiet,harness,clean,handoff,journal,conditions];async function evaluate(place,asked){
+const read=(0,import_chunk_23BXDMJ7.readLoop)(place);const state=read.kind==="ok"?read.state:null;const isCounted=asked.gate!==void 0&&state?.gate?.job===asked.
+gate&&state.gate.verdict==="NO-GO";const seen={...{place,read,state,git:(0,import_chunk_7CYNL6QO.openLoopGit)(place),runCommands:asked.runCommands,environment:asked.
+environment},...{signal:asked.signal,exclude:asked.exclude??[],passed:asked.passed??new Set,met:[]},onPassed:asked.onPassed??(()=>void 0)};const results=[];for(const{
+id,title,run}of checks){const answer=await run(seen);results.push(judged({id,title,fixes:[],questions:[],...answer},asked.answers??{}))}const before=state&&isCounted?
+{...state,remediation_rounds:state.remediation_rounds-1}:state;return reportOf(before,results,seen.met,asked.answers??{})}function judged(result,answers){const refused=result.
+questions.filter(({id,check})=>check!=="E7"&&answers[id]?.holds===false);if(refused.length===0)return result;const fixes=refused.map(({id,question})=>({check:result.
+id,owner:"developer",what:`${question} No: ${answers[id]?.why??""}`.slice(0,240)}));return{...result,result:"fail",fixes:[...result.fixes,...fixes],evidence:[...result.
+evidence,...fixes.map(({what})=>what)].slice(0,10)}}function reportOf(state,results,met,answers){const failed=results.filter(({result})=>result==="fail");const questions=results.
+flatMap(result=>result.questions);const words=questions.filter(({id,check})=>check==="E7"&&answers[id]?.holds===false);const fixes=failed.flatMap(result=>result.
+fixes);const base={iteration:state?.iteration??0,milestone:(state&&(0,import_chunk_23BXDMJ7.nextMilestone)(state)?.id)??null,checks:results,failed_checks:failed.
+map(({id})=>id),...{fixes,questions},unanswered:questions.filter(({id})=>answers[id]===void 0).map(({id})=>id),remediation_rounds:state?.remediation_rounds??0,fingerprint:failed.
+length===0?null:fingerprintOf(fixes.map(({check,what})=>`${check} ${what}`))};const declared=[...met.map(({condition})=>condition),...words.map(({question})=>question)];
+const stop=state&&stopOf(state,failed.length>0,declared,base.fingerprint);if(stop)return{verdict:"STOP",...stop,...base};if(failed.length>0)return{verdict:"NO-G\
+O",reason:null,detail:fixes[0]?.what??"",...base};return{verdict:"GO",reason:null,detail:base.milestone===null?"":`go on with ${base.milestone}`,...base}}function stopOf(state,isBad2,declared,fingerprint){
+if(state.stopped&&state.stopped.reason!=="finished")return{reason:state.stopped.reason,detail:state.stopped.detail};if(declared.length>0)return{reason:"declared",
+detail:declared.join("; ").slice(0,500)};const isDone=state.milestones.length>0&&state.milestones.every(({status})=>status==="done");if(isDone&&!isBad2)return{reason:"\
+finished",detail:`all ${state.milestones.length} milestones are done`};if(isBad2&&fingerprint!==null){const{sameFailures,remediationRounds}=import_chunk_4TI73DYR.
+loopLimits;if(running(state,fingerprint)+1>=sameFailures)return{reason:"repeated_failure",detail:`the same failure in ${sameFailures} iterations running`};if(state.
+remediation_rounds>=remediationRounds)return{reason:"remediation_exhausted",detail:`NO-GO for the ${remediationRounds+1}rd time in iteration ${state.iteration}`}}
+const{iterations_max:most}=state.budget;if(!isDone&&most!==null&&state.iteration>=most)return{reason:"iterations_exhausted",detail:`${state.iteration} of ${most}\
+ iterations are used up`};return null}function running(state,fingerprint){let count=0;for(let iteration=state.iteration-1;iteration>=0;iteration-=1){if(!state.failure_fingerprints.
+includes(`${iteration}:${fingerprint}`))break;count+=1}return count}function fingerprintOf(faults){return(0,import_chunk_L7CMPXNA.hashOf)(faults.map(text=>text.
+replaceAll(/\d+/g,"#")).sort().join("\n")).slice(0,12)}function questionDigest(questions,stamp){return(0,import_chunk_L7CMPXNA.hashOf)(JSON.stringify([stamp,questions.
+map(({id,question})=>[id,question])])).slice(0,16)}var judgeBytes=256*1024;function digestOf(state,questions){return questionDigest(questions,state?(0,import_chunk_LADIWMAA.
+planHash)(state):"")}function readJudgment(file){const text=(0,import_chunk_PGEWSQPR.readText)(file,judgeBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot read the judge's answers ${file}: there is no such file`);if(text.length>judgeBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take t\
+he judge's answers ${file}: more than 256 KiB`);const found=parseJudgment(text);if(typeof found==="string")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tak\
+e the judge's answers ${file}: ${found}`,form);return found}var form='its form: {"for": DIGEST, "answers": {"E1": {"holds": true, "why": "..."}}}';function parseJudgment(text){
+let value;try{value=JSON.parse(text)}catch(error){return`it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,120)})`}const{for:digest,answers}=value??
+{};if(typeof digest!=="string")return'it has no text "for"';if(typeof answers!=="object"||answers===null||Array.isArray(answers))return'it has no object "answer\
+s"';const out=Object.create(null);for(const[id,answer]of Object.entries(answers)){const{holds,why}=answer??{};if(typeof holds!=="boolean")return`the answer to ${(0,
+import_chunk_LXK2ZILE.excerpt)(id,20)} has no "holds": true or false`;if(/^E\d[a-z]?(\.\d{1,3})?$/.test(id))out[id]={holds,why:typeof why==="string"?(0,import_chunk_LXK2ZILE.
+excerpt)(why,200):""}}return{for:digest,answers:out}}
 
 },
 "./chunk-OLLLL2R2.js": function (module, exports) {
@@ -5863,129 +5987,6 @@ paths),(0,import_chunk_R6BAS6U2.readState)(paths)];if(spec.kind!=="ok"||state.ki
 id!==conversation)continue;const{usage_total=null,usage,error}=state.value;const total=usage_total??(spec.value.staff.resume===null?usage:null);const before=spec.
 value.staff.earlier??null;return{usage_total:total??before?.usage_total??null,error:error?.message??before?.error??null}}return null}function lineageOf(parent,relation){
 return{relation,parent:parent.id,root:parent.lineage?.root??parent.id}}
-
-},
-"./chunk-YGNMZ4BU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{digestOf:()=>digestOf,evaluate:()=>evaluate,green:()=>green,markedLines:()=>markedLines,parseJudgment:()=>parseJudgment,
-readJudgment:()=>readJudgment});module.exports=stdin_exports;var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_OLLLL2R2=load("./chunk-OLLLL\
-2R2.js");var import_chunk_IXSQUMSA=load("./chunk-IXSQUMSA.js");var import_chunk_23BXDMJ7=load("./chunk-23BXDMJ7.js");var import_chunk_NLGMMXDD=load("./chunk-NLG\
-MMXDD.js");var import_chunk_JH6AINOU=load("./chunk-JH6AINOU.js");var import_chunk_7CYNL6QO=load("./chunk-7CYNL6QO.js");var import_chunk_LADIWMAA=load("./chunk-L\
-ADIWMAA.js");var import_chunk_4TI73DYR=load("./chunk-4TI73DYR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_NBJZFTDI=load("./chunk\
--NBJZFTDI.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chu\
-nk-OC3P7SNQ.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./c\
-hunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(".\
-/chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var import_node_path2=builtin("node:path");function pass(...evidence){return{result:"pass",evidence:tidy(
-evidence)}}function skipped(...evidence){return{result:"skipped",evidence:tidy(evidence)}}function fail(check,fixes){return{result:"fail",evidence:tidy(fixes.map(
-({what})=>what)),fixes:fixes.slice(0,50).map(fix=>({check,...fix,what:(0,import_chunk_LXK2ZILE.excerpt)(fix.what,240)}))}}function tidy(lines){const shown=lines.
-slice(0,10).map(line=>(0,import_chunk_LXK2ZILE.excerpt)(line,200));return lines.length>10?[...shown.slice(0,9),`and ${lines.length-9} more`]:shown}var coherent={
-id:"E1",title:"state coherent",run({read,state,place}){if(read.kind!=="ok"||!state){const faults=read.kind==="damaged"?read.faults:["there is no loop"];return fail(
-"E1",faults.map(what=>({owner:"loop",what,command:"git checkout -- .loop"})))}if(read.isEdited)return fail("E1",[{owner:"human",what:"state.json was edited by h\
-and: its hash does not fit",command:(0,import_chunk_23BXDMJ7.editedFault)(place).next??""}]);const working=state.milestones.filter(({status})=>status==="in_prog\
-ress");if(working.length>1)return fail("E1",[{owner:"human",what:`two milestones are in progress: ${working.map(({id})=>id).join(", ")}`}]);const next=(0,import_chunk_23BXDMJ7.
-nextMilestone)(state);if(!next)return pass(`all ${state.milestones.length} milestones are done`);if((0,import_chunk_IXSQUMSA.acceptanceOf)(next).length===0)return fail(
-"E1",[{owner:"human",what:`milestone ${next.id} has no acceptance`,command:(0,import_chunk_23BXDMJ7.loopCommand)(place,"plan",`--acceptance "${next.id}: WHAT MU\
-ST BE TRUE"`)}]);return{...pass(`next: ${next.id}, ${next.status}`),questions:[questionOf(next)]}}};function questionOf(next){return{id:"E1",check:"E1",question:`\
-Can a test prove the acceptance of ${next.id} (${(0,import_chunk_IXSQUMSA.acceptanceOf)(next).join("; ")})?`}}function runCommand(place,cmd,call){const environment={
-...call.environment};for(const name of import_chunk_B43A2IIN.repositoryVariables)delete environment[name];return(0,import_chunk_NBJZFTDI.runTool)({program:"/bin\
-/sh",args:["-c",cmd],cwd:place.worktree,environment,timeoutMs:call.timeoutMs,limit:import_chunk_4TI73DYR.loopLimits.verifyBytes,...call.signal?{signal:call.signal}:
-{},killOnAbort:true})}var green={id:"E2",title:"baseline green",async run(seen){const{state,place,runCommands}=seen;if(!state)return skipped("the state cannot b\
-e read");if(state.verify.length===0)return fail("E2",[{owner:"human",what:"the loop has no verify command, so nothing proves that it is green",command:(0,import_chunk_23BXDMJ7.
-loopCommand)(place,"plan",'--verify "COMMAND"')}]);if(!runCommands)return skipped(`${state.verify.length} verify commands were not run (loop gate, or loop check\
- --run)`);const told=[];for(const one of state.verify){if(seen.passed.has(one.cmd)){told.push(`${one.name}: passed before on this very tree`);continue}const trouble=await troubleOf(
-one,seen);if(trouble!==null)return fail("E2",[{owner:"developer",what:trouble}]);seen.onPassed(one.cmd);told.push(`${one.name}: exit 0`)}return pass(...told)}};
-async function troubleOf({name,cmd,timeout_s},seen){const answer=await runCommand(seen.place,cmd,{...seen,timeoutMs:timeout_s*1e3});if(answer.how==="exited"&&answer.
-code===0)return null;const lines=Buffer.concat([answer.stdout,Buffer.from("\n"),answer.stderr]).toString("utf8").trimEnd().split("\n");const tail=(0,import_chunk_LXK2ZILE.
-excerpt)(lines.filter(line=>line.trim()!=="").slice(-3).join(" | "),140);const how=answer.how==="exited"?`exit ${answer.code}`:answer.how==="timeout"?`took long\
-er than ${timeout_s} s`:answer.how==="flooded"?"printed more than 32 MiB":answer.reason??answer.how;return`${name}: ${how}${tail===""?"":`: ${tail}`}`}function readFindings(place,id){
-const read=(0,import_chunk_PGEWSQPR.readJson)((0,import_chunk_SBGDAVSA.jobPaths)(place.root.folder,id).resultRecord);if(read.kind!=="ok")return void 0;const findings=read.
-value.findings;return typeof findings?.verdict==="string"?findings.verdict:void 0}var jobsQuiet={id:"E2b",title:"jobs of the loop",run({state,place,exclude}){if(!state)
-return skipped("the state cannot be read");const jobs=(0,import_chunk_7OEGHOS7.loopJobs)(place,state.since).filter(({spec})=>!exclude.includes(spec.id));const call=(verb,id)=>(0,
-import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),verb,id,...place.root.option]);const live=jobs.filter(job=>!job.state||!(0,import_chunk_OC3P7SNQ.
-isEnded)(job.state));const bad=jobs.filter(job=>isBad(job)&&!isMadeGood(job,jobs));const faults=[...live.map(({spec})=>({owner:"human",what:`job ${spec.id} of m\
-ilestone ${spec.milestone} is still live`,command:call("wait",spec.id)})),...bad.map(({spec,state:ended})=>({owner:"developer",what:`job ${spec.id} of milestone\
- ${spec.milestone} ${ended?.state}${ended?.error?` (${ended.error.code})`:""}`,command:call("result",spec.id)}))];const last=(0,import_chunk_23BXDMJ7.lastDone)(
-state);if(last?.risk==="risky"){const review=jobs.findLast(({spec,state:ended})=>spec.staff?.mode==="review"&&spec.milestone===last.id&&ended?.state==="done");const verdict=review?
-readFindings(place,review.spec.id):void 0;if(!review)faults.push({owner:"developer",what:`milestone ${last.id} is risky and has no finished review`,command:(0,import_chunk_GEPPUING.
-quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"review","--milestone",last.id,"--schema","--prompt","Review this milestone.",...place.root.option])});else if(verdict!==
-"approve")faults.push({owner:"developer",what:`the review ${review.spec.id} of risky milestone ${last.id} says ${verdict??"nothing that can be read"}`,command:call(
-"result",review.spec.id)})}if(faults.length>0)return fail("E2b",faults);return pass(jobs.length===0?"no jobs since the milestone was begun":`${jobs.length} jobs\
- ended well or were made good`)}};function isBad({state}){return state!==null&&(0,import_chunk_OC3P7SNQ.isEnded)(state)&&state.state!=="done"}function isMadeGood(job,jobs){
-const{spec}=job;if(job.state?.state==="canceled")return true;return jobs.some(other=>other.state?.state==="done"&&other.spec.created_at>spec.created_at&&other.spec.
-milestone===spec.milestone&&(other.spec.lineage?.root===(spec.lineage?.root??spec.id)||other.spec.kind===spec.kind&&other.spec.verb===spec.verb))}var signs=[...[
-"package.json","tsconfig.json","biome.json","eslint.config.js","pyproject.toml","pytest.ini","setup.cfg","tox.ini","ruff.toml","mypy.ini"],...["Makefile","justf\
-ile","Cargo.toml","go.mod","pom.xml","build.gradle","build.gradle.kts","CMakeLists.txt","Gemfile","composer.json","mix.exs","deno.json"]];var harness={id:"E3",title:"\
-harness",run({state,place}){if(!state)return skipped("the state cannot be read");const found=signs.filter(name=>(0,import_chunk_NLGMMXDD.isRegularFile)(import_node_path.
-default.join(place.worktree,name)));if(found.length===0&&state.verify.length===0)return fail("E3",[{owner:"developer",what:"neither a verify command nor a known\
- test, lint or type configuration was found"}]);const next=(0,import_chunk_23BXDMJ7.nextMilestone)(state);const questions=next?[{id:"E3",check:"E3",question:`Ca\
-n the acceptance of ${next.id} (${(0,import_chunk_IXSQUMSA.acceptanceOf)(next).join("; ")}) be said as tests in this harness?`}]:[];return{...pass(`${state.verify.
-length} verify commands; found: ${found.join(", ")||"no configuration file"}`),questions}}};var markers=/(?<![A-Za-z0-9_])(TODO|FIXME|HACK)(?![A-Za-z0-9_])/;var debug=[
-["breakpoint()",/(?<![\w.])breakpoint\(\)/],["import pdb",/^\s*import pdb\b/],["pdb.set_trace",/\bpdb\.set_trace\b/],["console.log",/\bconsole\.log\b/],["debugg\
-er",/^\s*debugger\s*;?\s*$/],["print of DEBUG",/\bprint\s*\(.*DEBUG/],["logger.debug",/\blogger\.debug\b/]];var prose=/\.(?:md|txt|rst|adoc)$/i;var clean={id:"E\
-4",title:"tree clean",run({state,place,git}){if(!state)return skipped("the state cannot be read");if("reason"in git)return place.isGit?fail("E4",[{owner:"human",
-what:`git cannot be asked: ${git.reason}`}]):pass(git.reason);const open=(0,import_chunk_7CYNL6QO.uncommitted)(place,git.git);if("reason"in open)return fail("E4",
-[{owner:"human",what:open.reason}]);const added=(0,import_chunk_7CYNL6QO.addedLines)(place,git.git,state.boundary);if("reason"in added)return fail("E4",[{owner:"\
-human",what:added.reason}]);const faults=[...open.files.map(file=>`${file} is not committed`),...markedLines(added.lines)];if(faults.length>0)return fail("E4",faults.
-map(what=>({owner:"developer",what})));return pass("nothing uncommitted",`${added.lines.length} lines added since ${state.boundary?.slice(0,12)??"the beginning"}\
-, none with a marker or debug code`)}};function markedLines(lines){return lines.flatMap(({file,line,text})=>faultsOf(file,text).map(what=>`${file}:${line} has ${what}\
-: ${text.trim()}`))}function faultsOf(file,text){const marker=markers.exec(text)?.[1];const found=prose.test(file)?[]:debug.filter(([,pattern])=>pattern.test(text)).
-map(([name])=>name);return[...marker===void 0?[]:[marker],...found]}var handoff={id:"E5",title:"handoff fresh",run({state,place}){if(!state)return skipped("the \
-state cannot be read");const text=(0,import_chunk_OLLLL2R2.readHandoff)(place);if(text===void 0)return fail("E5",[{owner:"loop",what:"there is no handoff.md"}]);
-const faults=[];const last=text.trimEnd().split("\n").at(-1)??"";if(last!==(0,import_chunk_LADIWMAA.stampLine)(state))faults.push(`handoff.md is of another stat\
-e: it ends with ${last.slice(0,80)||"nothing"}`);const missing=import_chunk_IXSQUMSA.handoffHeads.filter(head=>!text.includes(`
-## ${head}
-`));if(missing.length>0)faults.push(`handoff.md has no ${missing.join(", ")}`);const next=state.milestones.find(({status})=>status!=="done");if(next&&!text.includes(
-next.id))faults.push(`handoff.md does not name the next milestone ${next.id}`);if(faults.length>0)return fail("E5",faults.map(what=>({owner:"loop",what})));return{
-...pass(`written for iteration ${state.iteration}`),questions:[{id:"E5",check:"E5",question:"Is .loop/handoff.md enough for a reader who knows nothing else?"}]}}};
-var journal={id:"E6",title:"journal appended",run({state,place,git}){if(!state)return skipped("the state cannot be read");const text=(0,import_chunk_JH6AINOU.readJournal)(
-place.journal);if(text===void 0)return fail("E6",[{owner:"loop",what:"there is no journal.md"}]);const before="git"in git?(0,import_chunk_7CYNL6QO.committed)(git.
-git,".loop/journal.md"):void 0;if(before&&!Buffer.from(text).subarray(0,before.length).equals(before))return fail("E6",[{owner:"loop",what:"journal.md was rewri\
-tten: what is committed is not the beginning of it",command:"git diff -- .loop/journal.md"}]);if(state.iteration>0&&!(0,import_chunk_JH6AINOU.hasEntry)(text,state.
-iteration))return fail("E6",[{owner:"loop",what:`journal.md has no whole entry of iteration ${state.iteration}`}]);return pass(`entry of iteration ${state.iteration}`,
-before?`the committed ${before.length} bytes are its beginning`:"nothing of it is committed yet")}};var conditions={id:"E7",title:"stop conditions",async run(seen){
-const{state}=seen;if(!state)return skipped("the state cannot be read");const told=[];const faults=[];const questions=[];for(const[at,condition]of state.stop_conditions.
-entries()){const answer=await judge(condition,seen);if(answer==="words"){questions.push({id:`E7.${at+1}`,check:"E7",question:`Is this stop condition NOT met: ${condition}\
-?`});continue}if(answer.is==="met")seen.met.push({condition,evidence:answer.why});if(answer.is==="fault")faults.push(`stop condition ${condition}: ${answer.why}`);
-told.push(`${condition}: ${answer.is==="met"?"MET":"not met"} (${answer.why})`)}if(faults.length>0)return{...fail("E7",faults.map(what=>({owner:"human",what}))),
-questions};return{...pass(...told.length===0?[`${state.stop_conditions.length} conditions, none for a machine`]:told),questions}}};async function judge(condition,seen){
-const[,kind,rest=""]=/^(file|date|cmd):\s*(.*)$/s.exec(condition)??[];if(kind==="file")return judgeFile(rest.trim(),seen.place.worktree);if(kind==="date"){const due=Date.
-parse(rest.trim());if(Number.isNaN(due))return{is:"fault",why:"no ISO date"};return{is:(0,import_chunk_CL3BCQKO.nowMs)()>=due?"met":"not met",why:`now ${(0,import_chunk_CL3BCQKO.
-isoNow)()}`}}if(kind!=="cmd")return"words";if(!seen.runCommands)return{is:"not met",why:"not run"};const answer=await runCommand(seen.place,rest.trim(),{...seen,
-timeoutMs:import_chunk_4TI73DYR.loopLimits.conditionMs});if(answer.how!=="exited")return{is:"fault",why:answer.how};return{is:answer.code===0?"met":"not met",why:`\
-exit ${answer.code}`}}function judgeFile(name,worktree){const full=import_node_path2.default.resolve(worktree,name);if(name===""||import_node_path2.default.isAbsolute(
-name)||!`${full}/`.startsWith(`${worktree}/`))return{is:"fault",why:"it is no path inside the worktree"};return(0,import_chunk_NLGMMXDD.isThere)(full)?{is:"met",
-why:"it is there"}:{is:"not met",why:"it is not there"}}var checks=[coherent,green,jobsQuiet,harness,clean,handoff,journal,conditions];async function evaluate(place,asked){
-const read=(0,import_chunk_23BXDMJ7.readLoop)(place);const state=read.kind==="ok"?read.state:null;const seen={...{place,read,state,git:(0,import_chunk_7CYNL6QO.
-openLoopGit)(place),runCommands:asked.runCommands,environment:asked.environment},...{signal:asked.signal,exclude:asked.exclude??[],passed:asked.passed??new Set,
-met:[]},onPassed:asked.onPassed??(()=>void 0)};const results=[];for(const{id,title,run}of checks){const answer=await run(seen);results.push(judged({id,title,fixes:[],
-questions:[],...answer},asked.answers??{}))}return reportOf(state,results,seen.met,asked.answers??{})}function judged(result,answers){const refused=result.questions.
-filter(({id,check})=>check!=="E7"&&answers[id]?.holds===false);if(refused.length===0)return result;const fixes=refused.map(({id,question})=>({check:result.id,owner:"\
-developer",what:`${question} No: ${answers[id]?.why??""}`.slice(0,240)}));return{...result,result:"fail",fixes:[...result.fixes,...fixes],evidence:[...result.evidence,
-...fixes.map(({what})=>what)].slice(0,10)}}function reportOf(state,results,met,answers){const failed=results.filter(({result})=>result==="fail");const questions=results.
-flatMap(result=>result.questions);const words=questions.filter(({id,check})=>check==="E7"&&answers[id]?.holds===false);const fixes=failed.flatMap(result=>result.
-fixes);const base={iteration:state?.iteration??0,milestone:(state&&(0,import_chunk_23BXDMJ7.nextMilestone)(state)?.id)??null,checks:results,failed_checks:failed.
-map(({id})=>id),...{fixes,questions},unanswered:questions.filter(({id})=>answers[id]===void 0).map(({id})=>id),remediation_rounds:state?.remediation_rounds??0,fingerprint:failed.
-length===0?null:fingerprintOf(fixes.map(({check,what})=>`${check} ${what}`))};const declared=[...met.map(({condition})=>condition),...words.map(({question})=>question)];
-const stop=state&&stopOf(state,failed.length>0,declared,base.fingerprint);if(stop)return{verdict:"STOP",...stop,...base};if(failed.length>0)return{verdict:"NO-G\
-O",reason:null,detail:fixes[0]?.what??"",...base};return{verdict:"GO",reason:null,detail:base.milestone===null?"":`go on with ${base.milestone}`,...base}}function stopOf(state,isBad2,declared,fingerprint){
-if(state.stopped&&state.stopped.reason!=="finished")return{reason:state.stopped.reason,detail:state.stopped.detail};if(declared.length>0)return{reason:"declared",
-detail:declared.join("; ").slice(0,500)};const isDone=state.milestones.length>0&&state.milestones.every(({status})=>status==="done");if(isDone&&!isBad2)return{reason:"\
-finished",detail:`all ${state.milestones.length} milestones are done`};if(isBad2&&fingerprint!==null){const{sameFailures,remediationRounds}=import_chunk_4TI73DYR.
-loopLimits;if(running(state,fingerprint)+1>=sameFailures)return{reason:"repeated_failure",detail:`the same failure in ${sameFailures} iterations running`};if(state.
-remediation_rounds>=remediationRounds)return{reason:"remediation_exhausted",detail:`NO-GO for the ${remediationRounds+1}rd time in iteration ${state.iteration}`}}
-const{iterations_max:most}=state.budget;if(!isDone&&most!==null&&state.iteration>=most)return{reason:"iterations_exhausted",detail:`${state.iteration} of ${most}\
- iterations are used up`};return null}function running(state,fingerprint){let count=0;for(let iteration=state.iteration-1;iteration>=0;iteration-=1){if(!state.failure_fingerprints.
-includes(`${iteration}:${fingerprint}`))break;count+=1}return count}function fingerprintOf(faults){return(0,import_chunk_L7CMPXNA.hashOf)(faults.map(text=>text.
-replaceAll(/\d+/g,"#")).sort().join("\n")).slice(0,12)}function questionDigest(questions,stamp){return(0,import_chunk_L7CMPXNA.hashOf)(JSON.stringify([stamp,questions.
-map(({id,question})=>[id,question])])).slice(0,16)}var judgeBytes=256*1024;function digestOf(state,questions){return questionDigest(questions,state?(0,import_chunk_LADIWMAA.
-planHash)(state):"")}function readJudgment(file){const text=(0,import_chunk_PGEWSQPR.readText)(file,judgeBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot read the judge's answers ${file}: there is no such file`);if(text.length>judgeBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take t\
-he judge's answers ${file}: more than 256 KiB`);const found=parseJudgment(text);if(typeof found==="string")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tak\
-e the judge's answers ${file}: ${found}`,form);return found}var form='its form: {"for": DIGEST, "answers": {"E1": {"holds": true, "why": "..."}}}';function parseJudgment(text){
-let value;try{value=JSON.parse(text)}catch(error){return`it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,120)})`}const{for:digest,answers}=value??
-{};if(typeof digest!=="string")return'it has no text "for"';if(typeof answers!=="object"||answers===null||Array.isArray(answers))return'it has no object "answer\
-s"';const out=Object.create(null);for(const[id,answer]of Object.entries(answers)){const{holds,why}=answer??{};if(typeof holds!=="boolean")return`the answer to ${(0,
-import_chunk_LXK2ZILE.excerpt)(id,20)} has no "holds": true or false`;if(/^E\d[a-z]?(\.\d{1,3})?$/.test(id))out[id]={holds,why:typeof why==="string"?(0,import_chunk_LXK2ZILE.
-excerpt)(why,200):""}}return{for:digest,answers:out}}
 
 },
 "./chunk-YMFZVXSZ.js": function (module, exports) {
@@ -6776,12 +6777,12 @@ newBounds,withHandback:()=>import_chunk_6ONMVCPU.withHandback});module.exports=s
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-F23NSQBN.js": function (module, exports) {
+"./help-2UT2RYXC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_7A7PAC7A.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-VH5SXXLS.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-LKIKMEZH.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -7152,9 +7153,9 @@ const evidence=`job ${id} is ${state}${error?` (${error})`:""}`;if(!stand.isEnde
 String(input.job),wake)};
 
 },
-"./judge-call-BSH2G7TD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askJudge:()=>askJudge});module.exports=stdin_exports;var import_chunk_42RQC4K2=load("./chunk-42RQC4K2.js");var import_chunk_YGNMZ4BU=load(
-"./chunk-YGNMZ4BU.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_OLLLL2R2=load("./chunk-OLLLL2R2.js");var import_chunk_IXSQUMSA=load(
+"./judge-call-AZ5EVRPU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askJudge:()=>askJudge});module.exports=stdin_exports;var import_chunk_LWLMYMVN=load("./chunk-LWLMYMVN.js");var import_chunk_OGVV2BLQ=load(
+"./chunk-OGVV2BLQ.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_OLLLL2R2=load("./chunk-OLLLL2R2.js");var import_chunk_IXSQUMSA=load(
 "./chunk-IXSQUMSA.js");var import_chunk_23BXDMJ7=load("./chunk-23BXDMJ7.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load(
 "./chunk-NLGMMXDD.js");var import_chunk_JH6AINOU=load("./chunk-JH6AINOU.js");var import_chunk_7CYNL6QO=load("./chunk-7CYNL6QO.js");var import_chunk_LADIWMAA=load(
 "./chunk-LADIWMAA.js");var import_chunk_4TI73DYR=load("./chunk-4TI73DYR.js");var import_chunk_HSYDMHR5=load("./chunk-HSYDMHR5.js");var import_chunk_FIPOTEWL=load(
@@ -7170,9 +7171,9 @@ String(input.job),wake)};
 if(questions.length===0)return null;const profile=(0,import_chunk_FIPOTEWL.findBackend)(backend)?"restricted":"standard";const words=["research","--backend",backend,
 "--profile",profile,"--timeout",`${judgeMs}ms`,"--stdin","--wait"];const answer=await(0,import_chunk_NBJZFTDI.runTool)({program:(0,import_chunk_PDZYO7X2.nodeFile)(),
 args:[(0,import_chunk_PDZYO7X2.companionFile)(),...words,...place.root.option],cwd:place.worktree,environment:(0,import_chunk_IYTRN2OE.callerEnvironment)(),input:(0,
-import_chunk_42RQC4K2.judgePrompt)(questions),timeoutMs:2*judgeMs,limit:judgeBytes});if(answer.how==="exited"&&answer.code===1)throw new import_chunk_NVPF5LEY.FaultError(
+import_chunk_LWLMYMVN.judgePrompt)(questions),timeoutMs:2*judgeMs,limit:judgeBytes});if(answer.how==="exited"&&answer.code===1)throw new import_chunk_NVPF5LEY.FaultError(
 "preflight",`cannot ask the judge ${backend}: ${(0,import_chunk_LXK2ZILE.excerpt)(String(answer.stderr).split("\n")[0]??"",300)}`);const text=answer.code===0?(0,
-import_chunk_42RQC4K2.judgmentOf)(String(answer.stdout),digest,questions):void 0;const read=text===void 0?void 0:(0,import_chunk_YGNMZ4BU.parseJudgment)(text);const answers=typeof read===
+import_chunk_LWLMYMVN.judgmentOf)(String(answer.stdout),digest,questions):void 0;const read=text===void 0?void 0:(0,import_chunk_OGVV2BLQ.parseJudgment)(text);const answers=typeof read===
 "object"?read.answers:void 0;return answers?{...answers}:null}
 
 },
@@ -7194,7 +7195,7 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./loop-XDQ34LTI.js": function (module, exports) {
+"./loop-VCHIZUA3.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loop:()=>loop});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
@@ -7202,8 +7203,8 @@ run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?r
 3EB4.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-ZWQR2VJW.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
 ./loop-status-HUQXILGX.js"))).status,next:async()=>(await Promise.resolve().then(()=>load("./loop-next-GR7BQUVX.js"))).next,start:async()=>(await Promise.resolve().
 then(()=>load("./loop-start-6SMZNDE7.js"))).start,checkpoint:async()=>(await Promise.resolve().then(()=>load("./loop-checkpoint-6IEYTIIW.js"))).checkpoint,check:async()=>(await Promise.
-resolve().then(()=>load("./loop-check-DUULTNK5.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-EV64KXYY.js"))).gate,resume:async()=>(await Promise.
-resolve().then(()=>load("./loop-resume-BRSAJMKU.js"))).resume,pace:async()=>(await Promise.resolve().then(()=>load("./loop-pace-HPPREFSY.js"))).pace,stop:async()=>(await Promise.
+resolve().then(()=>load("./loop-check-NONPUY5I.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-EPPU43OA.js"))).gate,resume:async()=>(await Promise.
+resolve().then(()=>load("./loop-resume-TRYTIGUY.js"))).resume,pace:async()=>(await Promise.resolve().then(()=>load("./loop-pace-HPPREFSY.js"))).pace,stop:async()=>(await Promise.
 resolve().then(()=>load("./loop-stop-GM72JSSG.js"))).stop,trust:async()=>(await Promise.resolve().then(()=>load("./loop-trust-2F4M4PWO.js"))).trust,run:async()=>(await Promise.
 resolve().then(()=>load("./loop-run-Q5ICKARS.js"))).run};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?
 loaders[name]():void 0}var loop={name:"loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7A7PAC7A.
@@ -7219,9 +7220,9 @@ ch verb`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${loopVe
 selfWords)(),"loop","--help"]))}
 
 },
-"./loop-check-DUULTNK5.js": function (module, exports) {
+"./loop-check-NONPUY5I.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{check:()=>check});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_YPYRPMO7=load(
-"./chunk-YPYRPMO7.js");var import_chunk_726ZI2GQ=load("./chunk-726ZI2GQ.js");var import_chunk_YGNMZ4BU=load("./chunk-YGNMZ4BU.js");var import_chunk_7OEGHOS7=load(
+"./chunk-YPYRPMO7.js");var import_chunk_726ZI2GQ=load("./chunk-726ZI2GQ.js");var import_chunk_OGVV2BLQ=load("./chunk-OGVV2BLQ.js");var import_chunk_7OEGHOS7=load(
 "./chunk-7OEGHOS7.js");var import_chunk_OLLLL2R2=load("./chunk-OLLLL2R2.js");var import_chunk_IXSQUMSA=load("./chunk-IXSQUMSA.js");var import_chunk_23BXDMJ7=load(
 "./chunk-23BXDMJ7.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_JH6AINOU=load(
 "./chunk-JH6AINOU.js");var import_chunk_7CYNL6QO=load("./chunk-7CYNL6QO.js");var import_chunk_LADIWMAA=load("./chunk-LADIWMAA.js");var import_chunk_4TI73DYR=load(
@@ -7238,8 +7239,8 @@ selfWords)(),"loop","--help"]))}
 max:0},options:{run:{kind:"flag",help:"run the verify commands and cmd: conditions too (after loop trust)"},...import_chunk_7A7PAC7A.common},examples:["loop che\
 ck","loop check --run --json"],async run(context,input){const place=(0,import_chunk_23BXDMJ7.loopPlace)(context.cwd,context.root(input));if(!(0,import_chunk_23BXDMJ7.
 checkLoopFolder)(place))(0,import_chunk_23BXDMJ7.requireLoop)(place);const read=(0,import_chunk_23BXDMJ7.readLoop)(place);if(input.has("run")&&read.kind==="ok")
-(0,import_chunk_726ZI2GQ.requireTrust)(place,read.state);const report=await(0,import_chunk_YGNMZ4BU.evaluate)(place,{runCommands:input.has("run")&&read.kind==="\
-ok",environment:(0,import_chunk_IYTRN2OE.callerEnvironment)()});const digest=(0,import_chunk_YGNMZ4BU.digestOf)(read.kind==="ok"?read.state:null,report.questions);
+(0,import_chunk_726ZI2GQ.requireTrust)(place,read.state);const report=await(0,import_chunk_OGVV2BLQ.evaluate)(place,{runCommands:input.has("run")&&read.kind==="\
+ok",environment:(0,import_chunk_IYTRN2OE.callerEnvironment)()});const digest=(0,import_chunk_OGVV2BLQ.digestOf)(read.kind==="ok"?read.state:null,report.questions);
 const holds=report.failed_checks.length===0;return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,out:(0,import_chunk_YPYRPMO7.
 gateText)(report,digest),...input.has("json")?{json:{holds,...report,judge_digest:digest}}:{}}}};
 
@@ -7304,13 +7305,13 @@ message:done.message};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${li
 `,...input.has("json")?{json}:{}}}};
 
 },
-"./loop-gate-EV64KXYY.js": function (module, exports) {
+"./loop-gate-EPPU43OA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{gate:()=>gate});module.exports=stdin_exports;var import_chunk_CVNGNWMC=load("./chunk-CVNGNWMC.js");var import_chunk_DEMY2OZQ=load(
 "./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_S5W5RMG4=load("./chunk-S5W5RMG4.js");var import_chunk_3GL2A7V3=load(
 "./chunk-3GL2A7V3.js");var import_chunk_SUTNHD7F=load("./chunk-SUTNHD7F.js");var import_chunk_O5WAK4KX=load("./chunk-O5WAK4KX.js");var import_chunk_AT6XLLV6=load(
-"./chunk-AT6XLLV6.js");var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_726ZI2GQ=load("./chunk-726ZI2GQ.js");var import_chunk_YGNMZ4BU=load(
-"./chunk-YGNMZ4BU.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_OLLLL2R2=load("./chunk-OLLLL2R2.js");var import_chunk_IXSQUMSA=load(
+"./chunk-AT6XLLV6.js");var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_726ZI2GQ=load("./chunk-726ZI2GQ.js");var import_chunk_OGVV2BLQ=load(
+"./chunk-OGVV2BLQ.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_OLLLL2R2=load("./chunk-OLLLL2R2.js");var import_chunk_IXSQUMSA=load(
 "./chunk-IXSQUMSA.js");var import_chunk_23BXDMJ7=load("./chunk-23BXDMJ7.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load(
 "./chunk-NLGMMXDD.js");var import_chunk_JH6AINOU=load("./chunk-JH6AINOU.js");var import_chunk_7CYNL6QO=load("./chunk-7CYNL6QO.js");var import_chunk_LADIWMAA=load(
 "./chunk-LADIWMAA.js");var import_chunk_4TI73DYR=load("./chunk-4TI73DYR.js");var import_chunk_HSYDMHR5=load("./chunk-HSYDMHR5.js");var import_chunk_LUIVRIXY=load(
@@ -7344,20 +7345,20 @@ deadlineMs:input.durationOrDefault("timeout"),killGraceMs:import_chunk_EBOOCFUF.
 default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,gate:{folder:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),judge,judge_backend:judgeBackend,
 repair:input.has("repair")},notify:await(0,import_chunk_CVNGNWMC.notifyOf)(context,input,null),admit:async()=>{requireAlone(place,words.owner);return{warnings:[]}}});
 if(input.has("id-only"))return(0,import_chunk_CVNGNWMC.tellLaunched)(context,input,root,launched,false);return follow(context,input,place,launched.id)}};async function damaged(input,place){
-const report=await(0,import_chunk_YGNMZ4BU.evaluate)(place,{runCommands:false,environment:{}});const code=(0,import_chunk_YPYRPMO7.gateCode)(report);return input.
+const report=await(0,import_chunk_OGVV2BLQ.evaluate)(place,{runCommands:false,environment:{}});const code=(0,import_chunk_YPYRPMO7.gateCode)(report);return input.
 has("json")?{code,json:{id:null,...report}}:{code,out:(0,import_chunk_YPYRPMO7.gateText)(report,"")}}function requireAlone(place,owner){const live=liveLoopJob(place,
 owner);if(live===void 0)return;const call=import_chunk_E4YAHXBS.nextCommands.wait(live.id,place.root.option);throw new import_chunk_NVPF5LEY.FaultError("busy",`\
 cannot ask the gate: ${live.kind} ${live.id} is at work on this loop`,call)}async function judgeOf(context,input,place){const file=input.text("judge");const backend=input.
 text("judge-backend");if(file!==void 0&&backend!==void 0)throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --judge and --judge-backend together");if(file===
-void 0&&backend===void 0)return null;const judgment=file===void 0?null:(0,import_chunk_YGNMZ4BU.readJudgment)(import_node_path.default.resolve(context.cwd,file));
-const asked=await(0,import_chunk_YGNMZ4BU.evaluate)(place,{runCommands:false,environment:{}});const digest=(0,import_chunk_YGNMZ4BU.digestOf)((0,import_chunk_23BXDMJ7.
-requireLoop)(place),asked.questions);if(!judgment)return(await Promise.resolve().then(()=>load("./judge-call-BSH2G7TD.js"))).askJudge(place,backend??"",asked.questions,
+void 0&&backend===void 0)return null;const judgment=file===void 0?null:(0,import_chunk_OGVV2BLQ.readJudgment)(import_node_path.default.resolve(context.cwd,file));
+const asked=await(0,import_chunk_OGVV2BLQ.evaluate)(place,{runCommands:false,environment:{}});const digest=(0,import_chunk_OGVV2BLQ.digestOf)((0,import_chunk_23BXDMJ7.
+requireLoop)(place),asked.questions);if(!judgment)return(await Promise.resolve().then(()=>load("./judge-call-AZ5EVRPU.js"))).askJudge(place,backend??"",asked.questions,
 digest);if(judgment.for===digest)return{...judgment.answers};throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take the judge's answers: they are f\
 or ${JSON.stringify(judgment.for.slice(0,40))}, the questions now are ${digest}`,`look at the questions with: ${(0,import_chunk_23BXDMJ7.loopCommand)(place,"che\
 ck","--json")}`)}async function follow(context,input,place,id){const{folder,option}=place.root;const patience=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;
 const terms={kind:"wait",mode:"all",until:[],timeoutMs:patience,owner:input.text("owner"),tell:context.tell};await(0,import_chunk_S5W5RMG4.withRegistration)(folder,
 [id],terms,()=>(0,import_chunk_SUTNHD7F.waitForJobs)(folder,[id],{mode:"all",timeoutMs:patience,heartbeatMs:null,onHeartbeat:()=>void 0}));const{state}=(0,import_chunk_OC3P7SNQ.
-inspect)(folder,id);const report=state.gate??null;if(report){const digest=(0,import_chunk_YGNMZ4BU.digestOf)((0,import_chunk_23BXDMJ7.requireLoop)(place),report.
+inspect)(folder,id);const report=state.gate??null;if(report){const digest=(0,import_chunk_OGVV2BLQ.digestOf)((0,import_chunk_23BXDMJ7.requireLoop)(place),report.
 questions);const code2=(0,import_chunk_YPYRPMO7.gateCode)(report);if(input.has("json"))return{code:code2,json:{id,...report,judge_digest:digest}};return{code:code2,
 out:(0,import_chunk_YPYRPMO7.gateText)(report,digest),notes:[`gate ${id}`]}}const code=state.ended_at===null?import_chunk_6PFAPK5K.exitCodes.pending:state.state===
 "canceled"?import_chunk_6PFAPK5K.exitCodes.canceled:import_chunk_6PFAPK5K.exitCodes.unsuccessful;const again=`job-companion wait ${id} ${option.join(" ")}`.trim();
@@ -7465,10 +7466,10 @@ milestones.filter(({status})=>status!=="done").length;return{code:import_chunk_6
 `,...input.has("json")?{json:{state}}:{}}}};
 
 },
-"./loop-resume-BRSAJMKU.js": function (module, exports) {
+"./loop-resume-TRYTIGUY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{resume:()=>resume});module.exports=stdin_exports;var import_chunk_AA6ZC2UP=load("./chunk-AA6ZC2UP.js");var import_chunk_QT2IWO3D=load(
 "./chunk-QT2IWO3D.js");var import_chunk_XPRCUDG3=load("./chunk-XPRCUDG3.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_YPYRPMO7=load(
-"./chunk-YPYRPMO7.js");var import_chunk_YGNMZ4BU=load("./chunk-YGNMZ4BU.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_OLLLL2R2=load(
+"./chunk-YPYRPMO7.js");var import_chunk_OGVV2BLQ=load("./chunk-OGVV2BLQ.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_OLLLL2R2=load(
 "./chunk-OLLLL2R2.js");var import_chunk_IXSQUMSA=load("./chunk-IXSQUMSA.js");var import_chunk_23BXDMJ7=load("./chunk-23BXDMJ7.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_JH6AINOU=load("./chunk-JH6AINOU.js");var import_chunk_7CYNL6QO=load(
 "./chunk-7CYNL6QO.js");var import_chunk_LADIWMAA=load("./chunk-LADIWMAA.js");var import_chunk_4TI73DYR=load("./chunk-4TI73DYR.js");var import_chunk_HSYDMHR5=load(
@@ -7484,8 +7485,8 @@ milestones.filter(({status})=>status!=="done").length;return{code:import_chunk_6
 summary:"the pack for a fresh reader: handoff, state, journal, check; at most 200 lines",form:"[options]",words:{min:0,max:0},options:import_chunk_7A7PAC7A.common,
 notes:"Ends with the code of loop check: 0 go on with the next milestone, 3 mend the loop files first and begin nothing.",examples:["loop resume"],async run(context,input){
 const place=(0,import_chunk_23BXDMJ7.loopPlace)(context.cwd,context.root(input));if(!(0,import_chunk_23BXDMJ7.checkLoopFolder)(place))(0,import_chunk_23BXDMJ7.requireLoop)(
-place);const read=(0,import_chunk_23BXDMJ7.readLoop)(place);const state=read.kind==="ok"?read.state:null;const report=await(0,import_chunk_YGNMZ4BU.evaluate)(place,
-{runCommands:false,environment:{}});const holds=report.failed_checks.length===0;const digest=(0,import_chunk_YGNMZ4BU.digestOf)(state,report.questions);const lines=[
+place);const read=(0,import_chunk_23BXDMJ7.readLoop)(place);const state=read.kind==="ok"?read.state:null;const report=await(0,import_chunk_OGVV2BLQ.evaluate)(place,
+{runCommands:false,environment:{}});const holds=report.failed_checks.length===0;const digest=(0,import_chunk_OGVV2BLQ.digestOf)(state,report.questions);const lines=[
 "-- handoff",...(0,import_chunk_AA6ZC2UP.handoffLines)(place,70),"","-- state",...state?(0,import_chunk_AA6ZC2UP.stateLines)(state):["state.json cannot be read"],
 "","-- journal",...(0,import_chunk_AA6ZC2UP.entryLines)(place,40),"","-- check",...(0,import_chunk_AA6ZC2UP.bounded)((0,import_chunk_YPYRPMO7.gateText)(report,digest).
 trimEnd().split("\n"),55),"",...(0,import_chunk_QT2IWO3D.lastWords)(place,state,holds)];return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.
@@ -8113,9 +8114,9 @@ root,owner,input.count("since")??null);if(input.has("json"))return{code:import_c
 exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-VH5SXXLS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_ZJHBY73Y.commandNames,loadCommand:()=>import_chunk_ZJHBY73Y.loadCommand});module.exports=
-stdin_exports;var import_chunk_ZJHBY73Y=load("./chunk-ZJHBY73Y.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-LKIKMEZH.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_AVCDI5HQ.commandNames,loadCommand:()=>import_chunk_AVCDI5HQ.loadCommand});module.exports=
+stdin_exports;var import_chunk_AVCDI5HQ=load("./chunk-AVCDI5HQ.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-WZET6OWR.js": function (module, exports) {
@@ -8293,9 +8294,9 @@ commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json`
 hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
-"./run-gate-NSKZM42Y.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runGate:()=>runGate});module.exports=stdin_exports;var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_YGNMZ4BU=load(
-"./chunk-YGNMZ4BU.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_OLLLL2R2=load("./chunk-OLLLL2R2.js");var import_chunk_IXSQUMSA=load(
+"./run-gate-743KBSZ7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runGate:()=>runGate});module.exports=stdin_exports;var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_OGVV2BLQ=load(
+"./chunk-OGVV2BLQ.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_OLLLL2R2=load("./chunk-OLLLL2R2.js");var import_chunk_IXSQUMSA=load(
 "./chunk-IXSQUMSA.js");var import_chunk_23BXDMJ7=load("./chunk-23BXDMJ7.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_RYGXIUHY=load(
 "./chunk-RYGXIUHY.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_JH6AINOU=load("./chunk-JH6AINOU.js");var import_chunk_7CYNL6QO=load(
 "./chunk-7CYNL6QO.js");var import_chunk_LADIWMAA=load("./chunk-LADIWMAA.js");var import_chunk_4TI73DYR=load("./chunk-4TI73DYR.js");var import_chunk_HSYDMHR5=load(
@@ -8348,10 +8349,10 @@ listenForStops)(claim,reason=>{stopped??=reason;stop.abort()});try{const place=(
 await(0,import_chunk_23BXDMJ7.lockLoop)(place,()=>void 0);const found=await judge(claim,part,place,stop.signal);const report=stopped===void 0?found.report:void 0;
 if(report)await countGate(place,report,spec.id);release();await finish(claim,progress,{report,text:report?found.text(report):"",stopped})}finally{release()}}async function judge(claim,part,place,signal){
 const{spec}=claim;const asked={runCommands:true,environment:(0,import_chunk_IYTRN2OE.childEnvironment)({id:spec.id,cwd:place.worktree,mark:spec.mark,add:{},remove:[]}),
-signal,exclude:[spec.id,...spec.owner===null?[]:[spec.owner]],answers:part.judge,...memoryOf(claim,place)};let report=await(0,import_chunk_YGNMZ4BU.evaluate)(place,
-asked);const repaired=[];if(part.repair&&isRepairable(report)&&!signal.aborted){repaired.push(...await repairLoop(place));report=await(0,import_chunk_YGNMZ4BU.evaluate)(
-place,asked)}const read=(0,import_chunk_23BXDMJ7.readLoop)(place);const digest=(0,import_chunk_YGNMZ4BU.digestOf)(read.kind==="ok"?read.state:null,report.questions);
-const told=repaired.map(line=>`repaired: ${line}
+signal,exclude:[spec.id,...spec.owner===null?[]:[spec.owner]],answers:part.judge,gate:spec.id,...memoryOf(claim,place)};let report=await(0,import_chunk_OGVV2BLQ.
+evaluate)(place,asked);const repaired=[];if(part.repair&&isRepairable(report)&&!signal.aborted){repaired.push(...await repairLoop(place));report=await(0,import_chunk_OGVV2BLQ.
+evaluate)(place,asked)}const read=(0,import_chunk_23BXDMJ7.readLoop)(place);const digest=(0,import_chunk_OGVV2BLQ.digestOf)(read.kind==="ok"?read.state:null,report.
+questions);const told=repaired.map(line=>`repaired: ${line}
 `).join("");return{report,text:final=>`${(0,import_chunk_YPYRPMO7.gateText)(final,digest)}${told}`}}function memoryOf(claim,place){const tree=treeNow(place);const read=(0,
 import_chunk_PGEWSQPR.readJson)(claim.paths.cursor);const before=claim.generation>1&&read.kind==="ok"&&tree!==null&&read.value.tree===tree?read.value.passed:[];
 const passed=new Set(Array.isArray(before)?before.filter(one=>typeof one==="string"):[]);const told=new Set(passed);return{passed,onPassed(cmd){told.add(cmd);if(tree!==
@@ -8365,9 +8366,9 @@ const tree=(0,import_chunk_PUQAGBXA.treeOf)(spec,paths,{worker:self,shim:null,ch
 killSettleMs})}
 
 },
-"./run-loop-6DNVYUYD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runLoop:()=>runLoop});module.exports=stdin_exports;var import_chunk_42RQC4K2=load("./chunk-42RQC4K2.js");var import_chunk_726ZI2GQ=load(
-"./chunk-726ZI2GQ.js");var import_chunk_HYWYQLTU=load("./chunk-HYWYQLTU.js");var import_chunk_YGNMZ4BU=load("./chunk-YGNMZ4BU.js");var import_chunk_7OEGHOS7=load(
+"./run-loop-BG4R6FHK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runLoop:()=>runLoop});module.exports=stdin_exports;var import_chunk_LWLMYMVN=load("./chunk-LWLMYMVN.js");var import_chunk_726ZI2GQ=load(
+"./chunk-726ZI2GQ.js");var import_chunk_HYWYQLTU=load("./chunk-HYWYQLTU.js");var import_chunk_OGVV2BLQ=load("./chunk-OGVV2BLQ.js");var import_chunk_7OEGHOS7=load(
 "./chunk-7OEGHOS7.js");var import_chunk_OLLLL2R2=load("./chunk-OLLLL2R2.js");var import_chunk_IXSQUMSA=load("./chunk-IXSQUMSA.js");var import_chunk_23BXDMJ7=load(
 "./chunk-23BXDMJ7.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_RYGXIUHY=load("./chunk-RYGXIUHY.js");var import_chunk_NLGMMXDD=load(
 "./chunk-NLGMMXDD.js");var import_chunk_JH6AINOU=load("./chunk-JH6AINOU.js");var import_chunk_7CYNL6QO=load("./chunk-7CYNL6QO.js");var import_chunk_LADIWMAA=load(
@@ -8454,18 +8455,18 @@ await(0,import_chunk_23BXDMJ7.changeLoop)(place,state=>{if(state.stopped)return 
  (${detail})`],verified:[],deficiencies:[detail],next:[]};(0,import_chunk_JH6AINOU.appendEntry)(place.journal,(0,import_chunk_JH6AINOU.entryText)(state.iteration,
 at,parts,"stop"));return{...state,stopped:{reason,detail,at}}})}async function verifyWork(place,environment,signal){const state=(0,import_chunk_23BXDMJ7.requireLoop)(
 place);(0,import_chunk_726ZI2GQ.requireTrust)(place,state);const git=(0,import_chunk_7CYNL6QO.openLoopGit)(place);const marked="git"in git?(0,import_chunk_7CYNL6QO.
-addedLines)(place,git.git,state.current?.base??state.boundary):{lines:[]};const markers="lines"in marked?(0,import_chunk_YGNMZ4BU.markedLines)(marked.lines):[];
-const fixes=markers.slice(0,20).map(what=>({check:"E4",owner:"developer",what:(0,import_chunk_LXK2ZILE.excerpt)(what,240)}));const answer=await import_chunk_YGNMZ4BU.
+addedLines)(place,git.git,state.current?.base??state.boundary):{lines:[]};const markers="lines"in marked?(0,import_chunk_OGVV2BLQ.markedLines)(marked.lines):[];
+const fixes=markers.slice(0,20).map(what=>({check:"E4",owner:"developer",what:(0,import_chunk_LXK2ZILE.excerpt)(what,240)}));const answer=await import_chunk_OGVV2BLQ.
 green.run({...{place,read:(0,import_chunk_23BXDMJ7.readLoop)(place),state,git,runCommands:true,environment,signal},...{exclude:[],passed:new Set,onPassed:()=>void 0,
 met:[]}});signal.throwIfAborted();return{fixes:[...answer.fixes??[],...fixes],verified:answer.result==="pass"?answer.evidence:[]}}var judgeBytes=256*1024;var lookMs=6*
 import_chunk_EBOOCFUF.leaseMs;function makeHands(claim,part,place,signal){const{root}=claim;const{id}=claim.spec;const{cli,environment}=makeCli(claim,part.folder);
 const call=async(words,what,input)=>{const answer=await cli({words,signal,...input===void 0?{}:{input}});signal.throwIfAborted();if(answer.how==="exited"&&answer.
 code===0)return String(answer.stdout);throw new LoopRefusal("exit_nonzero",`cannot ${what}: ${refusalOf(answer)}`)};const launch=async(words,what,input)=>{const printed=(await call(
 [...words,"--id-only"],what,input)).trim();if(!(0,import_chunk_V5ZZ3YHA.isId)(printed))throw new LoopRefusal("exit_nonzero",`cannot ${what}: no job id was print\
-ed`);return printed};const questionsNow=async()=>{const{questions}=await(0,import_chunk_YGNMZ4BU.evaluate)(place,{runCommands:false,environment:{},exclude:[id],
-signal});return{questions,digest:(0,import_chunk_YGNMZ4BU.digestOf)(currentState(place),questions)}};const answersOf=async(judge,digest)=>{const{state,paths}=await untilEnd(
+ed`);return printed};const questionsNow=async()=>{const{questions}=await(0,import_chunk_OGVV2BLQ.evaluate)(place,{runCommands:false,environment:{},exclude:[id],
+signal});return{questions,digest:(0,import_chunk_OGVV2BLQ.digestOf)(currentState(place),questions)}};const answersOf=async(judge,digest)=>{const{state,paths}=await untilEnd(
 root,judge,signal);await cli({words:["wait",judge,"--json","--timeout","1s"],signal});const now=await questionsNow();if(state.state!=="done"||now.digest!==digest)
-return[];const text=(0,import_chunk_42RQC4K2.judgmentOf)((0,import_chunk_PGEWSQPR.readText)(paths.result,judgeBytes)??"",now.digest,now.questions);if(text===void 0)
+return[];const text=(0,import_chunk_LWLMYMVN.judgmentOf)((0,import_chunk_PGEWSQPR.readText)(paths.result,judgeBytes)??"",now.digest,now.questions);if(text===void 0)
 return[];const file=`${claim.paths.folder}/judgment.json`;(0,import_chunk_PGEWSQPR.writeFile)(file,text);return["--judge",file]};const key=({iteration,milestone,
 round},what)=>["--once-key",["loop",id,iteration,milestone??"end",what,round].join(":")];return{id,nowMs:import_chunk_CL3BCQKO.nowMs,state:()=>currentState(place),
 async take(milestone){await takeOver(place,root,id,milestone);const{current}=currentState(place);if(current?.milestone===milestone&&current.owner===id)return;await call(
@@ -8483,7 +8484,7 @@ isCommitted?["--fix"]:[]];words.push("--message",`${prefix}(${position.milestone
 for(const text of position.verified)words.push("--verified",text);await call(words,"make the checkpoint")},async launchJudge(position){const{questions,digest}=await questionsNow();
 const[first]=questions;if(!first)return null;const backend=part.judge_backend===null?[]:["--backend",part.judge_backend];const profile=part.judge_backend!==null&&
 !(0,import_chunk_FIPOTEWL.findBackend)(part.judge_backend)?"standard":"restricted";const words=["ask",...backend,"--profile",profile,"--stdin","--timeout",`${part.
-staff_ms}ms`];const once=key(position,`judge:${digest}`);return{judge:await launch([...words,...once],"ask the judge",(0,import_chunk_42RQC4K2.judgePrompt)(questions)),
+staff_ms}ms`];const once=key(position,`judge:${digest}`);return{judge:await launch([...words,...once],"ask the judge",(0,import_chunk_LWLMYMVN.judgePrompt)(questions)),
 digest}},async launchGate(position){const answers=position.judge===null?[]:await answersOf(position.judge,position.digest);return launch(["loop","gate","--repai\
 r",...answers,...key(position,"gate")],"ask the gate")},async gateEnd(job){const{state}=await untilEnd(root,job,signal);await cli({words:["wait",job,"--json","-\
 -timeout","1s"],signal});const message=state.error?`${state.error.code}: ${state.error.message}`:state.state;return{id:job,report:state.gate??null,message}},stop:(reason,detail)=>stopLoop(

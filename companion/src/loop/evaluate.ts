@@ -19,6 +19,8 @@ export interface Asked {
   signal?: AbortSignal | undefined;
   /** Jobs that do not count as live: the gate itself, and the loop above it. */
   exclude?: readonly string[];
+  /** The gate that asks. One whose worker was killed after it had counted is judged as it was before that. */
+  gate?: string;
   passed?: ReadonlySet<string>;
   onPassed?: (cmd: string) => void;
 }
@@ -26,6 +28,7 @@ export interface Asked {
 export async function evaluate(place: LoopPlace, asked: Asked): Promise<GateReport> {
   const read = readLoop(place);
   const state = read.kind === 'ok' ? read.state : null;
+  const isCounted = asked.gate !== undefined && state?.gate?.job === asked.gate && state.gate.verdict === 'NO-GO';
   const seen: Seen = {
     ...{ place, read, state, git: openLoopGit(place), runCommands: asked.runCommands, environment: asked.environment },
     ...{ signal: asked.signal, exclude: asked.exclude ?? [], passed: asked.passed ?? new Set(), met: [] },
@@ -36,7 +39,9 @@ export async function evaluate(place: LoopPlace, asked: Asked): Promise<GateRepo
     const answer = await run(seen);
     results.push(judged({ id, title, fixes: [], questions: [], ...answer }, asked.answers ?? {}));
   }
-  return reportOf(state, results, seen.met, asked.answers ?? {});
+  // The checks see the state as it lies there; only the limits are told the round that was counted for this very gate.
+  const before = state && isCounted ? { ...state, remediation_rounds: state.remediation_rounds - 1 } : state;
+  return reportOf(before, results, seen.met, asked.answers ?? {});
 }
 
 /** A judge's "no" fails the check that asked; of a stop condition it means that it is met. */

@@ -60,6 +60,7 @@ async function judge(claim: Claim, part: GatePart, place: LoopPlace, signal: Abo
     // The loop that asked is above this gate.
     exclude: [spec.id, ...(spec.owner === null ? [] : [spec.owner])],
     answers: part.judge,
+    gate: spec.id,
     ...memoryOf(claim, place),
   };
   let report = await evaluate(place, asked);
