@@ -36,3 +36,12 @@ test('the newest entries come in their order', () => {
     [2, 3, 4],
   );
 });
+
+test('a stop, a remediation or a pause is no entry of its iteration', () => {
+  const text = entryText(2, at, parts(['x']), 'stop') + entryText(2, at, parts(['x']), 'remediation 1');
+  assert.ok(!hasEntry(text, 2));
+  assert.deepEqual(
+    parseEntries(text).map(({ note }) => note),
+    ['stop', 'remediation 1'],
+  );
+});

@@ -17,6 +17,8 @@ export interface Entry {
   at: string;
   /** With its heading, without the empty line after it. */
   text: string;
+  /** A remediation, a stop, a pause: no iteration of its own. */
+  note: string | null;
   /** Which of the four parts it has. */
   parts: string[];
 }
@@ -58,7 +60,7 @@ export function readJournal(file: string): string | undefined {
 export function parseEntries(text: string): Entry[] {
   const entries: Entry[] = [];
   let lines: string[] = [];
-  let open: { iteration: number; at: string } | undefined;
+  let open: Pick<Entry, 'iteration' | 'at' | 'note'> | undefined;
   const close = () => {
     if (!open) return;
     const parts = lines.flatMap((line) => /^### (\w+)$/.exec(line)?.[1] ?? []);
@@ -68,7 +70,7 @@ export function parseEntries(text: string): Entry[] {
     const found = heading.exec(line);
     if (found) {
       close();
-      open = { iteration: Number(found[1]), at: found[2] as string };
+      open = { iteration: Number(found[1]), at: found[2] as string, note: found[3] ?? null };
       lines = [];
     }
     if (open) lines.push(line);
@@ -85,6 +87,7 @@ export function lastEntries(text: string, count: number): Entry[] {
 /** Is the entry of an iteration there, with its four parts? */
 export function hasEntry(text: string, iteration: number): boolean {
   return parseEntries(text).some(
-    (entry) => entry.iteration === iteration && entryHeads.every((head) => entry.parts.includes(head)),
+    (entry) =>
+      entry.iteration === iteration && entry.note === null && entryHeads.every((head) => entry.parts.includes(head)),
   );
 }

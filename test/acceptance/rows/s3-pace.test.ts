@@ -49,6 +49,9 @@ test('S3.49 a person is 1800 s; a number out of range needs a reason, which is t
   assert.match(refused.stderr, /outside 60 to 1800 s a --reason is needed/);
   const given = await paceOf(t, 'none', '--seconds', '3600', '--reason', 'night');
   assert.deepEqual([given.seconds, given.reason], [3600, 'night']);
+  const at = await makeLoop(t);
+  await expectCode(0, at.loop('pace', '--waiting-on', 'none', '--seconds', '3600', '--reason', 'night'));
+  assert.match(at.read('.loop/journal.md'), /pause of 3600 s \(none\): night/);
 });
 
 test('S3.47 a risky milestone is NO-GO until a review of it approves; a standard one needs none', async (t) => {
