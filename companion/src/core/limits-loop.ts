@@ -13,6 +13,8 @@ export const loopLimits = {
   /** One look of git at the tree; the add and the commit of a checkpoint (killed in the middle they would leave their lock), ms. */
   lookMs: 60_000,
   commitMs: 600_000,
+  /** Patience for the loop's lock, which is held while a checkpoint is committed, ms. */
+  lockMs: 60_000,
   /** A `cmd:` stop condition, ms. */
   conditionMs: 30_000,
   /** NO-GO answers of one iteration that are mended; the next one stops (S3.15). */

@@ -88,11 +88,15 @@ export function editedFault(place: LoopPlace): FaultError {
 export async function lockLoop<T>(place: LoopPlace, fn: () => Promise<T> | T): Promise<T> {
   ensureRoot(place.root.folder);
   createFolder(rootPaths(place.root.folder).loop);
-  return withLock(place.lock, async () => {
-    // A checkpoint that was begun and not ended (its process was killed) is ended first.
-    if (exists(place.begun)) (await import('./begun.ts')).finishBegun(place);
-    return fn();
-  });
+  return withLock(
+    place.lock,
+    async () => {
+      // A checkpoint that was begun and not ended (its process was killed) is ended first.
+      if (exists(place.begun)) (await import('./begun.ts')).finishBegun(place);
+      return fn();
+    },
+    loopLimits.lockMs,
+  );
 }
 
 export function sealState(state: LoopState): LoopState {

@@ -53,6 +53,8 @@ export const gate: Command = {
     if (checkLoopFolder(place) && readLoop(place).kind === 'damaged') return damaged(input, place);
     requireTrust(place, requireLoop(place));
     const words = launchWords(input);
+    // Before a judge is paid for.
+    requireAlone(place, words.owner);
     const judge = await judgeOf(context, input, place);
     const judgeBackend = input.text('judge-backend') ?? null;
     const launched = await launch(root, {
@@ -140,7 +142,7 @@ async function follow(context: Context, input: Parsed, place: LoopPlace, id: str
       : state.state === 'canceled'
         ? exitCodes.canceled
         : exitCodes.unsuccessful;
-  const again = `job-companion wait ${id} ${option.join(' ')}`.trim();
+  const again = nextCommands.wait(id, option);
   return input.has('json')
     ? { code, json: { id, verdict: null, state: state.state, error: state.error } }
     : { code, out: '', notes: [`gate ${id}: ${state.state}`, `collect: ${again}`] };
