@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "d28463e982c4f77b";
+const buildId = "7eec10794ae71562";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -140,9 +140,9 @@ isTTY?{isTerminal:true,columns:stream.columns||80,rows:stream.rows||24}:elsewher
 off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.statSync)("/dev/null",{throwIfNoEntry:false})?.rdev??-1)}var cell=new Int32Array(new SharedArrayBuffer(
 4));function pause(){Atomics.wait(cell,0,0,2)}var fault=process.argv[2]==="hook"?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.fault;process.
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
-"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-PCQDSMCE.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
+"_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-XHIOEO6D.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-2FW2FZPN.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-3PWZZV2L.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-5JRIIEXV.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -239,6 +239,24 @@ size,modified_ms:mtimeMs,inode:ino}),error=>["ENOENT","ENOTDIR"].includes((0,imp
 itself]=[await(0,import_promises.stat)(target),await(0,import_promises.lstat)(target)];return{found:(0,import_chunk_S7M4UBSY.behindOf)(behind,itself.isSymbolicLink()?
 await(0,import_promises.realpath)(target):null)}}catch(error){const code=(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error";return["ENOENT","ENOTDIR"].includes(code)?
 {found:void 0}:{trouble:code}}}
+
+},
+"./chunk-2TAEO7XL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-T2ZXTNEX.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-PDVFVMQL.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-U3VK23DW.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-XOGOEU5U.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-QZWBEE3A.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-WUCR6S7P.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-L2RSATDM.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-K2DNI62A.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-LOMVAOAH.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-CF5JGJCP.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-DDBRVXQM.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JCKU3K63.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-JAI2E6ZA.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-6HZLVMPO.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-7IVJMXJR.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-DQAW7PZV.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-RSE6CJGJ.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-SCAXGMHU.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-4C3NN363.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
+"./clean-LGFNS65S.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-2ND7QGA3.js"))).setup,hook:async()=>(await Promise.resolve().then(
+()=>load("./hook-5A5FQ5MS.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-PB7H7UDP.js"))).doctor,help:async()=>(await Promise.resolve().
+then(()=>load("./help-CYHJGMYN.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
+void 0}
 
 },
 "./chunk-2WOCCBJN.js": function (module, exports) {
@@ -565,6 +583,25 @@ const commit=found.bytes.toString("latin1").trim();const fork=git.run(["merge-ba
 th HEAD");return{rev,commit:fork.bytes.toString("latin1").trim()}}function noBase(rev,reason){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot re\
 view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this repository with --base")}function faultOf(write){try{write();return void 0}catch(error){
 const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
+
+},
+"./chunk-5A44644O.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.j\
+s");var import_chunk_RFN4JQMG=load("./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_FZTPRCKC.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_RFN4JQMG.onceWords)("run",input,(0,import_chunk_RFN4JQMG.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_RFN4JQMG.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_FZTPRCKC.makeRunPart)(input,cwd);return(0,import_chunk_UP35PJD6.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_UP35PJD6.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EBOOCFUF.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_FZTPRCKC.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_UP35PJD6.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-5AMCSYZA.js": function (module, exports) {
@@ -2574,71 +2611,6 @@ kind==="file"&&facts.uid===process.getuid?.()?[{name,at:facts.modifiedMs}]:[]});
 map(({name})=>name);return{names:kept,cut:names.length-kept.length}}function isTexts(value){return Array.isArray(value)&&value.every(one=>typeof one==="string")}
 
 },
-"./chunk-MLMIRPHM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-PFALXEIL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
- take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
-text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null,milestone:input.text("milestone")??earlier?.milestone??null}}
-function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot t\
-ake an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EBOOCFUF.onStallBytes)
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_EBOOCFUF.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){
-if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-tim\
-eout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other}\
- together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);const root=context.root(input);if(input.has("mile\
-stone"))await(await Promise.resolve().then(()=>load("./milestone-S3LOGLCG.js"))).requireMilestone(context,input,root);const notify=await notifyOf(context,input,
-request.notify);return tellLaunched(context,input,root,await(0,import_chunk_DEMY2OZQ.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){
-if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-34CPVTKQ.js"));const told=launched.isNew?warningNotes(
-root,launched.id):[];const collect=`collect: ${import_chunk_E4YAHXBS.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(
-launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.
-id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),owner:input.text("owner")??null,told})}return tellLaunch(root,launched,input)}function jobLine({
-id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}
-function specOf(root,id){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}
-function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
-if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GTNO2POA.js")),Promise.
-resolve().then(()=>load("./timer-facts-HUMBIDTY.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
-...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;
-try{return await(await Promise.resolve().then(()=>load("./queue-note-AH2UIMMY.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){
-const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id);const commands={wait:import_chunk_E4YAHXBS.nextCommands.waitOn(id,specOf(root,id),root.option),
-observe:import_chunk_E4YAHXBS.nextCommands.observe(id,root.option),cancel:import_chunk_E4YAHXBS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
-id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
-facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
-next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
-`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
-
-`,notes}}
-
-},
-"./chunk-MZIQW36M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-UVD5JF2M.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-N3FRLDL3.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-2FKU5DCC.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-ZLCNEXSL.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-3QV7E42M.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-CQZMEECN.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-J6S3YC6M.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-4VOWDSUQ.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-LOMVAOAH.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-CF5JGJCP.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-DDBRVXQM.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JCKU3K63.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-JAI2E6ZA.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-IMIYQHI6.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-TV66GWQC.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-DQAW7PZV.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-RSE6CJGJ.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-SCAXGMHU.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-33UIVFTN.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
-"./clean-LGFNS65S.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-2ND7QGA3.js"))).setup,hook:async()=>(await Promise.resolve().then(
-()=>load("./hook-5A5FQ5MS.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-PB7H7UDP.js"))).doctor,help:async()=>(await Promise.resolve().
-then(()=>load("./help-UKH53PWB.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
-void 0}
-
-},
 "./chunk-NBJZFTDI.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runTool:()=>runTool});module.exports=stdin_exports;var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_EBOOCFUF=load(
 "./chunk-EBOOCFUF.js");var import_node_child_process=require("node:child_process");var script='trap : TERM PIPE; "$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$\
@@ -2943,16 +2915,16 @@ value)&&typeof value.code==="string"&&typeof value.message==="string"}function i
 "string")}
 
 },
-"./chunk-RHSEJCKL.js": function (module, exports) {
+"./chunk-RFN4JQMG.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_MLMIRPHM=load("./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
 var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
 "owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
 const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
 rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_MLMIRPHM.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_MLMIRPHM.checkLaunchOptions)(input);const root=context.
+const{onceKey}=(0,import_chunk_UP35PJD6.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_UP35PJD6.checkLaunchOptions)(input);const root=context.
 root(input);const launched=await(0,import_chunk_DEMY2OZQ.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_SBGDAVSA.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_MLMIRPHM.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_UP35PJD6.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
 input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
 "id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
 `};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
@@ -3106,25 +3078,6 @@ if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(
 1024**3).toFixed(1)} GiB`}
 
 },
-"./chunk-TTN6ETNV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.j\
-s");var import_chunk_RHSEJCKL=load("./chunk-RHSEJCKL.js");var import_chunk_MLMIRPHM=load("./chunk-MLMIRPHM.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_FZTPRCKC.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_RHSEJCKL.onceWords)("run",input,(0,import_chunk_RHSEJCKL.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_RHSEJCKL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_FZTPRCKC.makeRunPart)(input,cwd);return(0,import_chunk_MLMIRPHM.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_MLMIRPHM.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EBOOCFUF.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_FZTPRCKC.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_MLMIRPHM.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
-
-},
 "./chunk-TV6M3BVC.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{LineSplitter:()=>LineSplitter,backendOf:()=>backendOf,closeReading:()=>closeReading,closes:()=>closes,fenceOf:()=>fenceOf,
 linesOf:()=>linesOf,readSafely:()=>readSafely,replay:()=>replay});module.exports=stdin_exports;var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_EBOOCFUF=load(
@@ -3197,6 +3150,53 @@ kind==="ok"?read.value.heard:null;return typeof heard==="object"&&heard!==null&&
 default.join(paths.waiters,"delivered.json")}function deliveredSeq(paths){return numberIn(deliveredFile(paths))}function numberIn(file){const read=(0,import_chunk_PGEWSQPR.
 readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return null;return(0,import_chunk_ILRLY4JU.isNumbered)({seq:read.value.seq})?read.value.seq:
 null}
+
+},
+"./chunk-UP35PJD6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-PFALXEIL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
+ take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
+text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null,milestone:input.text("milestone")??earlier?.milestone??null}}
+function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot t\
+ake an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EBOOCFUF.onStallBytes)
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_EBOOCFUF.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){
+if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-tim\
+eout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other}\
+ together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);const root=context.root(input);if(input.has("mile\
+stone"))await(await Promise.resolve().then(()=>load("./milestone-TVP6A2IX.js"))).requireMilestone(context,input,root);const notify=await notifyOf(context,input,
+request.notify);return tellLaunched(context,input,root,await(0,import_chunk_DEMY2OZQ.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){
+if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-34CPVTKQ.js"));const told=launched.isNew?warningNotes(
+root,launched.id):[];const collect=`collect: ${import_chunk_E4YAHXBS.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(
+launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.
+id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),owner:input.text("owner")??null,told})}return tellLaunch(root,launched,input)}function jobLine({
+id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}
+function specOf(root,id){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}
+function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
+if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GTNO2POA.js")),Promise.
+resolve().then(()=>load("./timer-facts-HUMBIDTY.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
+...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;
+try{return await(await Promise.resolve().then(()=>load("./queue-note-AH2UIMMY.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){
+const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id);const commands={wait:import_chunk_E4YAHXBS.nextCommands.waitOn(id,specOf(root,id),root.option),
+observe:import_chunk_E4YAHXBS.nextCommands.observe(id,root.option),cancel:import_chunk_E4YAHXBS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
+id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
+facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
+next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
+`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
+
+`,notes}}
 
 },
 "./chunk-V27JF5Y3.js": function (module, exports) {
@@ -3509,8 +3509,8 @@ chunk-32VNGI57.js");var import_chunk_FBWTAQOH=load("./chunk-FBWTAQOH.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-3PWZZV2L.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_MZIQW36M=load("./chunk-MZIQW36M.js");var import_chunk_LTTE43GU=load(
+"./dispatch-5JRIIEXV.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_2TAEO7XL=load("./chunk-2TAEO7XL.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
@@ -3548,8 +3548,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_MZIQW36M.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_MZIQW36M.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_2TAEO7XL.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_2TAEO7XL.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_LTTE43GU.locateRoot)({option:parsed.
@@ -3683,7 +3683,7 @@ entries()){const known=facts[index];if(known!==void 0)results.set(path,known)}re
 factsOf)(paths.output)?.size??0,stderr:(0,import_chunk_S7M4UBSY.factsOf)(paths.error)?.size??0,results,log}}
 
 },
-"./main-PCQDSMCE.js": function (module, exports) {
+"./main-XHIOEO6D.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{runWorker:()=>runWorker});module.exports=stdin_exports;var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_BSY24PRS=load("./chunk-BSY24PRS.js");var import_chunk_3GMI4XSL=load("./chunk-3GMI4XSL.js");var import_chunk_IUPE74LQ=load(
 "./chunk-IUPE74LQ.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_7FDC7ZXA=load(
@@ -3713,8 +3713,8 @@ resolve().then(()=>load("./notify-2FW2FZPN.js"))).makeNotifier(claim);claim.onWa
 import_chunk_OC3P7SNQ.inspect)(root,id);if(spec?.notify&&(0,import_chunk_OC3P7SNQ.isEnded)(state))await(await Promise.resolve().then(()=>load("./notify-2FW2FZPN\
 .js"))).runNotify(root,id)}async function look(claim,log){if((0,import_chunk_5AMCSYZA.hasQueue)(claim.spec)&&!await(await Promise.resolve().then(()=>load("./tur\
 n-EPQ4GYQ7.js"))).waitForTurn(claim))return;switch(claim.spec.kind){case"watch":return(await Promise.resolve().then(()=>load("./run-watch-3STEUYSG.js"))).runWatch(
-claim,log);case"gate":return(await Promise.resolve().then(()=>load("./run-gate-NHCO7XLR.js"))).runGate(claim);case"timer":return(await Promise.resolve().then(()=>load(
-"./run-timer-MZTK5ABS.js"))).runTimer(claim);case"loop":return(await Promise.resolve().then(()=>load("./run-loop-QSQR4RID.js"))).runLoop(claim,log);default:return(await Promise.
+claim,log);case"gate":return(await Promise.resolve().then(()=>load("./run-gate-6CYZBCT5.js"))).runGate(claim);case"timer":return(await Promise.resolve().then(()=>load(
+"./run-timer-MZTK5ABS.js"))).runTimer(claim);case"loop":return(await Promise.resolve().then(()=>load("./run-loop-PXY7WES6.js"))).runLoop(claim,log);default:return(await Promise.
 resolve().then(()=>load("./supervise-EONHMH2Y.js"))).supervise(claim)}}function unexpected(){return new Promise((_resolve,reject)=>{process.on("uncaughtExceptio\
 n",reject);process.on("unhandledRejection",reject)})}async function giveUp(claim,message){const{paths,spec,root}=claim;(0,import_chunk_DYMNB7GS.openJournal)(paths,
 spec).append("worker_failed",{message});const failures=(0,import_chunk_DYMNB7GS.readEvents)(paths,0,1e5).events.filter(event=>event.type==="worker_failed").length;
@@ -3784,10 +3784,10 @@ return(await Promise.resolve().then(()=>load("./claims-reply-4AZAKRVM.js"))).tel
 afterPrint}:{...reply,afterPrint}}};
 
 },
-"./run-UVD5JF2M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_TTN6ETNV.folderOf,run:()=>import_chunk_TTN6ETNV.run});module.exports=stdin_exports;var import_chunk_TTN6ETNV=load(
-"./chunk-TTN6ETNV.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RHSEJCKL=load(
-"./chunk-RHSEJCKL.js");var import_chunk_MLMIRPHM=load("./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./run-T2ZXTNEX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_5A44644O.folderOf,run:()=>import_chunk_5A44644O.run});module.exports=stdin_exports;var import_chunk_5A44644O=load(
+"./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
+"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
@@ -4382,11 +4382,11 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_R34HTX3O=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-J6S3YC6M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_7I66DPH4=load("./chunk-7I66DPH4.js");var import_chunk_XZJKBKNV=load(
-"./chunk-XZJKBKNV.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_TTN6ETNV=load(
-"./chunk-TTN6ETNV.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RHSEJCKL=load(
-"./chunk-RHSEJCKL.js");var import_chunk_MLMIRPHM=load("./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./ask-L2RSATDM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_GL6SPRFO=load("./chunk-GL6SPRFO.js");var import_chunk_PBGQABOS=load(
+"./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_5A44644O=load(
+"./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
+"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -4401,7 +4401,7 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_R34HTX3O=load("./
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_7I66DPH4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_GL6SPRFO.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -4417,10 +4417,10 @@ makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./begun-7LW4KEVF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{beginCheckpoint:()=>import_chunk_EQ2PSHOH.beginCheckpoint,finishBegun:()=>import_chunk_EQ2PSHOH.finishBegun});module.
-exports=stdin_exports;var import_chunk_EQ2PSHOH=load("./chunk-EQ2PSHOH.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_OKO42UMP=load(
-"./chunk-OKO42UMP.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load(
+"./begun-DQJJG2C7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{beginCheckpoint:()=>import_chunk_RKDHTMSR.beginCheckpoint,finishBegun:()=>import_chunk_RKDHTMSR.finishBegun});module.
+exports=stdin_exports;var import_chunk_RKDHTMSR=load("./chunk-RKDHTMSR.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_E5TULS2S=load(
+"./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load(
 "./chunk-IUDMGIPH.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
@@ -4566,6 +4566,27 @@ changes=0},last){const told=changes===0?"nothing changed":`${changes} change${ch
 last: ${last}`}
 
 },
+"./chunk-44FYZUN5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{beginMilestone:()=>beginMilestone,holderText:()=>holderText});module.exports=stdin_exports;var import_chunk_B6BEH722=load(
+"./chunk-B6BEH722.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function beginMilestone(place,who){const git=(0,import_chunk_6RA3ZWCP.openLoopGit)(
+place);const base="git"in git?(0,import_chunk_6RA3ZWCP.headOf)(git.git):null;let isNew=true;const state=await(0,import_chunk_B6BEH722.changeLoop)(place,old=>{if(old.
+stopped)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot start: the loop is stopped (${old.stopped.reason}: ${(0,import_chunk_LXK2ZILE.plainText)(
+old.stopped.detail)})`,(0,import_chunk_B6BEH722.loopCommand)(place,"stop","--clear"));const working=old.milestones.filter(({status})=>status==="in_progress");if(working.
+length>1)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot start: two milestones are in progress: ${working.map(({id})=>id).join(", ")}`,(0,import_chunk_B6BEH722.
+loopCommand)(place,"check"));const[open]=working;if(open){const isSame=(who.milestone??open.id)===open.id&&old.current!==null&&(old.current.owner===who.owner&&who.
+owner!==null||who.job!==void 0&&old.current.job===who.job);if(!isSame)throw held(place,old,open);isNew=false;return old}const chosen=chosenOf(place,old,who.milestone);
+const now=(0,import_chunk_CL3BCQKO.isoNow)();return{...old,milestones:old.milestones.map(one=>one.id===chosen.id?{...one,status:"in_progress"}:one),current:{milestone:chosen.
+id,owner:who.owner,started:now,base,...who.job===void 0?{}:{job:who.job}},since:now}});const milestone=state.milestones.find(({status})=>status==="in_progress");
+return{state,milestone,isNew}}function holderText({current}){if(!current)return"somebody";const who=current.owner===null?"a caller without an owner":(0,import_chunk_LXK2ZILE.
+plainText)(current.owner);return`${who}${current.job===void 0?"":` (job ${current.job})`} since ${current.started}`}function held(place,state,open){return new import_chunk_NVPF5LEY.
+FaultError("busy",`cannot start: milestone ${open.id} is in progress, held by ${holderText(state)}`,(0,import_chunk_B6BEH722.loopCommand)(place,"status"))}function chosenOf(place,state,id){
+const pending=state.milestones.filter(({status})=>status==="pending");const[first]=pending;if(!first)throw new import_chunk_NVPF5LEY.FaultError("preflight","can\
+not start: no milestone is pending",(0,import_chunk_B6BEH722.loopCommand)(place,"gate"));if(id===void 0)return first;const found=pending.find(one=>one.id===id);
+if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot start ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(id))}: no such pending milestone; there a\
+re ${pending.map(one=>one.id).join(", ")}`);return found}
+
+},
 "./chunk-55JORUFF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{requireBaseline:()=>requireBaseline,timeOf:()=>timeOf});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");function timeOf(tools){const left=tools.leftMs();return Math.max(1,Math.floor(left-Math.min(100,left/20)))}function requireBaseline(place){
@@ -4573,27 +4594,62 @@ if(!place.isOnce)return;throw(0,import_chunk_NVPF5LEY.usageError)("cannot take -
 stead")}
 
 },
-"./chunk-5QRZFPG4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{bounded:()=>bounded,entryLines:()=>entryLines,handoffLines:()=>handoffLines,stateLines:()=>stateLines});module.exports=
-stdin_exports;var import_chunk_WFHNRJ4Z=load("./chunk-WFHNRJ4Z.js");var import_chunk_VWW75HEI=load("./chunk-VWW75HEI.js");var import_chunk_SEA4IUD4=load("./chun\
-k-SEA4IUD4.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_LXK2ZILE=load("./ch\
-unk-LXK2ZILE.js");var doneShown=3;var lineBytes=500;var stateBytes=160;function handoffLines(place,most){const text=(0,import_chunk_VWW75HEI.readHandoff)(place);
-if(text===void 0)return["there is no handoff.md"];const lines=text.trimEnd().split("\n");return bounded(lines.length>most?shortened(lines):lines,most,place.handoff)}
-function shortened(lines){const from=lines.indexOf("## Completed");const to=lines.findIndex((line,at)=>at>from&&line.startsWith("## "));const rows=lines.flatMap(
-(line,at)=>at>from&&at<to&&line.startsWith("- ")?[at]:[]);const gone=from<0?[]:rows.slice(0,-doneShown);if(gone.length===0)return lines.filter(line=>line!=="");
-const kept=lines.flatMap((line,at)=>at===gone[0]?[`- [${gone.length} earlier lines]`]:gone.includes(at)?[]:[line]);return kept.filter(line=>line!=="")}function stateLines(state){
-const done=state.milestones.filter(({status})=>status==="done").length;const next=(0,import_chunk_SEA4IUD4.nextMilestone)(state);const working=state.milestones.
-filter(({status})=>status==="in_progress");const{iterations_max:most}=state.budget;return[`goal: ${state.goal}`,`iteration ${state.iteration}${most===null?"":` \
-of at most ${most}`}, ${done} of ${state.milestones.length} milestones done`,next?`next: ${next.id} (${next.status}): ${next.title}`:"next: none, all are done",
-...working.length===1?[`in progress: ${working[0]?.id}, held by ${(0,import_chunk_WFHNRJ4Z.holderText)(state)}`]:[],...working.length>1?[`CONFLICT: two in progr\
-ess: ${working.map(({id})=>id).join(", ")}`]:[],...state.gate?[`last gate: ${state.gate.verdict} in iteration ${state.gate.iteration}, ${state.gate.at}`]:[],...state.
-remediation_rounds>0?[`NO-GO ${state.remediation_rounds} times in this iteration (${import_chunk_FY75RQA2.loopLimits.remediationRounds+1} stop it)`]:[],...state.
-stopped?[`STOPPED: ${state.stopped.reason}: ${state.stopped.detail}`]:[]].map(line=>(0,import_chunk_LXK2ZILE.excerpt)(fit(line),stateBytes))}function entryLines(place,most){
-const entries=(0,import_chunk_OKO42UMP.lastEntries)((0,import_chunk_OKO42UMP.readJournal)(place.journal)??"",import_chunk_FY75RQA2.loopLimits.resumeEntries);if(entries.
-length===0)return["no entry yet"];const lines=entries.flatMap(({text})=>text.split("\n").filter(line=>line.trim()!=="")).map(line=>fit(line));return lines.length<=
-most?lines:[`[${lines.length-most+1} earlier lines]`,...lines.slice(1-most)]}function bounded(given,most,whole){const lines=given.map(line=>fit(line));if(lines.
-length<=most)return lines;const rest=`[${lines.length-most+1} more lines${whole===void 0?"":`: ${whole}`}]`;return[...lines.slice(0,most-1),rest]}function fit(line){
-return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(line).replaceAll("\n"," "),lineBytes)}
+"./chunk-63ULBI2C.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{freshState:()=>freshState,planMilestone:()=>planMilestone,planOf:()=>planOf,planOptions:()=>planOptions,withPlan:()=>withPlan});
+module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_FY75RQA2=load(
+"./chunk-FY75RQA2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var planMilestone={id:"plan",title:"Write the plan of this loop",acceptance:"At least one furth\
+er milestone with acceptance that a test can prove stands in the loop (added with: loop plan)",status:"pending"};function freshState(goal){return{...{schema:1,rev:0,
+goal,milestones:[],iteration:0,stop_conditions:[]},budget:{iterations_max:import_chunk_FY75RQA2.loopLimits.iterationsMax.default,notes:""},...{updated:"",verify:[],
+remediation_rounds:0,failure_fingerprints:[]},...{current:null,since:null,stopped:null,boundary:null,gate:null,hash:""}}}function withPlan(state,plan){const milestones=[
+...state.milestones];for(const id of plan.drop){const at=milestones.findIndex(one=>one.id===id);requireOpen(milestones[at],id,state);milestones.splice(at,1)}for(const given of plan.
+milestones){const at=milestones.findIndex(({id})=>id===given.id);if(at<0)milestones.push(given);else{requireOpen(milestones[at],given.id,state);milestones[at]={
+...milestones[at],...given}}}const budget={...state.budget,...plan.iterationsMax===null?{}:{iterations_max:plan.iterationsMax},...plan.budgetNotes===null?{}:{notes:plan.
+budgetNotes}};const isRaised=state.stopped?.reason==="iterations_exhausted"&&(budget.iterations_max??Infinity)>state.iteration;const next={...state,milestones,budget,
+verify:plan.verify??state.verify,stop_conditions:plan.stopConditions??state.stop_conditions,stopped:isRaised||state.stopped?.reason==="finished"&&plan.milestones.
+length>0?null:state.stopped};const read=(0,import_chunk_FY75RQA2.parseLoopState)((0,import_chunk_B6BEH722.sealState)(next));if(!read.ok)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take this plan: ${(0,import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return next}function requireOpen(found,id,state){if(!found){
+const ids=state.milestones.map(one=>one.id).join(", ");throw(0,import_chunk_NVPF5LEY.usageError)(`cannot drop milestone ${JSON.stringify(id)}: there is none; th\
+ere are ${ids||"none"}`)}if(found.status!=="pending")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot change milestone ${id}: it is ${found.status}; only pendi\
+ng ones can be changed`)}function milestoneOf(text){const[,id,title]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||title===void 0)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --milestone ${JSON.stringify(text)}: its form is "ID: TITLE"`);return{id,title:title.trim(),acceptance:[],status:"pending"}}function verifyOf(text,seconds){
+const[,label,named]=/^([A-Za-z0-9_-]{1,40}):\s+(\S.*)$/s.exec(text.trim())??[];const cmd=(named??text).trim();if(cmd==="")throw(0,import_chunk_NVPF5LEY.usageError)(
+'cannot take an empty --verify: give a command, or "NAME: COMMAND"');return{name:label??cmd.slice(0,60),cmd,timeout_s:seconds}}function acceptanceFrom(texts,milestones,known){
+const out=[...milestones];const given=new Map;for(const text of texts){const[,id,what]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||what===void 0)
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --acceptance ${JSON.stringify(text)}: its form is "ID: TEXT"`);given.set(id,[...given.get(id)??[],what.trim()])}
+for(const[id,acceptance]of given)patch(out,known,id,{acceptance},"--acceptance");return out}function riskyFrom(ids,milestones,known){const out=[...milestones];for(const id of ids)
+patch(out,known,id,{risk:"risky"},"--risky");return out}function patch(out,known,id,change,option){const at=out.findIndex(one=>one.id===id);const found=out[at]??
+known.find(one=>one.id===id);if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} for ${JSON.stringify(id)}: there is no such milestone`);
+const next={...found,...change};if(at<0)out.push(next);else out[at]=next}function planFrom(text){let value;try{value=JSON.parse(text)}catch(error){throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot read the plan: it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,120)})`)}if(typeof value!=="object"||value===null||
+Array.isArray(value))throw(0,import_chunk_NVPF5LEY.usageError)("cannot read the plan: it is no JSON object with milestones, verify, stop_conditions or budget");
+const allowed=["goal","milestones","verify","stop_conditions","budget"];const odd=Object.keys(value).find(key=>!allowed.includes(key));if(odd!==void 0)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot read the plan: it has ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(odd))}; allowed are ${allowed.join(", ")}`);const given=value;const milestones=list(
+given.milestones,"milestones").map(one=>({acceptance:[],...one,status:"pending"}));const verify=list(given.verify,"verify").map(one=>({name:String(one.cmd??"").
+slice(0,60),timeout_s:import_chunk_FY75RQA2.loopLimits.verifySeconds.default,...one}));const budget=given.budget??{};const stopConditions=given.stop_conditions??
+null;const read=(0,import_chunk_FY75RQA2.parseLoopState)({...(0,import_chunk_B6BEH722.sealState)(freshState("x")),milestones,verify,stop_conditions:stopConditions??
+[],budget:{iterations_max:budget.iterations_max??null,notes:budget.notes??""}});if(!read.ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan: ${(0,
+import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return{milestones:read.state.milestones,verify:given.verify===void 0?null:read.state.verify,stopConditions:stopConditions===
+null?null:read.state.stop_conditions,iterationsMax:read.state.budget.iterations_max,budgetNotes:budget.notes===void 0?null:read.state.budget.notes}}function list(value,what){
+if(value===void 0)return[];if(Array.isArray(value)&&value.every(one=>typeof one==="object"&&one!==null&&!Array.isArray(one)))return value;throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take the plan: its ${what} is no list of objects`)}var second=1e3;var{verifySeconds}=import_chunk_FY75RQA2.loopLimits;var planOptions={plan:{
+kind:"text",value:"FILE",help:"JSON with milestones, verify, stop_conditions, budget (- for stdin)"},milestone:{kind:"list",value:'"ID: TITLE"',help:"a mileston\
+e; several times, in the order of work"},acceptance:{kind:"list",value:'"ID: TEXT"',help:"what must be true for it, so that a test can prove it"},risky:{kind:"l\
+ist",value:"ID",help:"it needs the verdict of a review job before GO"},verify:{kind:"list",value:'"NAME: CMD"',help:"command that must succeed at each gate (sh \
+-c); replaces those that are there"},"verify-timeout":{kind:"duration",value:"D",range:{default:verifySeconds.default*second,min:second,max:verifySeconds.max*second},
+help:"limit of each of these commands (default 30m, at most 2h)"},"stop-when":{kind:"list",value:"COND",help:"file:PATH, date:ISO, cmd:COMMAND, or words that a \
+judge decides; replaces those that are there"},"max-iterations":{kind:"count",value:"N",range:import_chunk_FY75RQA2.loopLimits.iterationsMax,help:"stop after so\
+ many checkpoints (default 100)"},"budget-notes":{kind:"text",value:"TEXT",help:"what else the budget says"},...import_chunk_7A7PAC7A.common};var planBytes=1024*
+1024;async function planOf(context,input,known){const file=input.text("plan");const written=file===void 0?void 0:planFrom(await textOf(context,file));const seconds=Math.
+ceil(input.durationOrDefault("verify-timeout")/second);const named=input.texts("milestone").map(milestoneOf);const merged=named.map(one=>{const before=[...written?.
+milestones??[],...known].find(({id})=>id===one.id);return before?{...before,title:one.title}:one});const all=[...(written?.milestones??[]).filter(({id})=>!merged.
+some(one=>one.id===id)),...merged];const milestones=riskyFrom(input.texts("risky"),acceptanceFrom(input.texts("acceptance"),all,known),known);return{milestones,
+drop:input.has("drop")?[...input.texts("drop")]:[],verify:input.has("verify")?input.texts("verify").map(text=>verifyOf(text,seconds)):written?.verify??null,stopConditions:input.
+has("stop-when")?[...input.texts("stop-when")]:written?.stopConditions??null,iterationsMax:input.count("max-iterations")??written?.iterationsMax??null,budgetNotes:input.
+text("budget-notes")??written?.budgetNotes??null}}async function textOf(context,file){if(file==="-")return(await context.readStdin()).toString("utf8");const full=import_node_path.
+default.resolve(context.cwd,file);const text=(0,import_chunk_PGEWSQPR.readText)(full,planBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`ca\
+nnot read the plan ${full}: there is no such file`);if(text.length>planBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan ${full}: it is larg\
+er than 1 MiB`);return text}
 
 },
 "./chunk-667FZUVN.js": function (module, exports) {
@@ -4857,19 +4913,6 @@ answer.value);if(!rows)return(0,import_chunk_6GCB2QIN.unexpected)("gh run list g
 row=>(0,import_chunk_6GCB2QIN.readRun)(row)??[])}})}
 
 },
-"./chunk-7I66DPH4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_XZJKBKNV=load("./chunk-XZJKBKNV.js");
-var import_chunk_TTN6ETNV=load("./chunk-TTN6ETNV.js");var import_chunk_RHSEJCKL=load("./chunk-RHSEJCKL.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");
-var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_7A7PAC7A.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_7A7PAC7A.writerOptions,...import_chunk_7A7PAC7A.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_XZJKBKNV.taskOf)(context,input);const words=(0,import_chunk_RHSEJCKL.onceWords)(id,input,
-(0,import_chunk_RHSEJCKL.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_RHSEJCKL.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_TTN6ETNV.folderOf)(context,input);const staff=(0,import_chunk_XZJKBKNV.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_XZJKBKNV.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
-
-},
 "./chunk-7LAQHPTK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{claimPath:()=>claimPath,claimSeen:()=>claimSeen,claimText:()=>claimText,makeRoom:()=>makeRoom});module.exports=stdin_exports;
 var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");
@@ -4930,6 +4973,42 @@ return{fault:"are no regular file"};if(read.size>policyBytes)return{fault:`are t
 tf8")}}catch(error){return{fault:`cannot be read (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"error"})`}}}
 
 },
+"./chunk-B6BEH722.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{changeLoop:()=>changeLoop,checkLoopFolder:()=>checkLoopFolder,editedFault:()=>editedFault,lastDone:()=>lastDone,lockLoop:()=>lockLoop,
+loopCommand:()=>loopCommand,loopPlace:()=>loopPlace,nextMilestone:()=>nextMilestone,readLoop:()=>readLoop,requireLoop:()=>requireLoop,sealState:()=>sealState,stateText:()=>stateText,
+writeState:()=>writeState});module.exports=stdin_exports;var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.\
+js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5\
+O.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDA\
+VSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGE\
+WSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");function loopPlace(cwd,root){const found=(0,import_chunk_G4YWOPCR.
+findWorktree)(cwd);const worktree=found??cwd;const folder=import_node_path.default.join(worktree,".loop");const own=(0,import_chunk_SBGDAVSA.rootPaths)(root.folder).
+loop;return{worktree,isGit:found!==void 0,folder,state:import_node_path.default.join(folder,"state.json"),journal:import_node_path.default.join(folder,"journal.\
+md"),handoff:import_node_path.default.join(folder,"handoff.md"),root,lock:import_node_path.default.join(own,"lock"),trust:import_node_path.default.join(own,"tru\
+st.json"),begun:import_node_path.default.join(own,"checkpoint.json")}}function checkLoopFolder(place){const facts=(0,import_chunk_S7M4UBSY.factsOf)(place.folder);
+if(!facts)return false;const reason=facts.kind==="link"?"it is a symbolic link":facts.kind!=="folder"?"it is no folder":facts.uid!==process.getuid?.()?`it belon\
+gs to user ${facts.uid}`:void 0;if(reason!==void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the loop folder ${place.folder}: ${reason}`);
+for(const file of[place.state,place.journal,place.handoff]){const inner=(0,import_chunk_S7M4UBSY.factsOf)(file);if(inner&&inner.kind!=="file")throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot use ${file}: it is no regular file`)}return true}function readLoop(place){if(!checkLoopFolder(place))return{kind:"none"};const text=(0,
+import_chunk_PGEWSQPR.readText)(place.state,import_chunk_FY75RQA2.loopLimits.stateBytes+1);if(text===void 0)return{kind:"damaged",faults:[".loop has no state.js\
+on"]};if(text.length>import_chunk_FY75RQA2.loopLimits.stateBytes)return{kind:"damaged",faults:["state.json is larger than 1 MiB"]};let value;try{value=JSON.parse(
+text)}catch(error){return{kind:"damaged",faults:[`state.json is no JSON: ${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,160)}`]}}const read=(0,import_chunk_FY75RQA2.
+parseLoopState)(value);return read.ok?{kind:"ok",state:read.state,isEdited:(0,import_chunk_FY75RQA2.isEdited)(read.state)}:{kind:"damaged",faults:read.faults.map(
+fault=>`state.json, ${(0,import_chunk_LXK2ZILE.plainText)(fault)}`)}}function requireLoop(place){const read=readLoop(place);if(read.kind==="ok")return read.state;
+if(read.kind==="none")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a loop: there is no ${place.folder}`,loopCommand(place,"init",'"GOAL"'));
+throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the loop: ${read.faults.join("; ")}`,"bring it back with git (git checkout -- .loop), or men\
+d that field")}async function changeLoop(place,change){return lockLoop(place,async()=>{const state=requireLoop(place);if((0,import_chunk_FY75RQA2.isEdited)(state))
+throw editedFault(place);const changed=await change(state);if(changed===state)return state;const next=sealState(changed);writeState(place,next);return next})}function editedFault(place){
+return new import_chunk_NVPF5LEY.FaultError("preflight","cannot change the loop: its state.json was edited by hand (its hash does not fit)",`look at it and take\
+ it over with: ${loopCommand(place,"trust")}`)}async function lockLoop(place,fn){(0,import_chunk_LTTE43GU.ensureRoot)(place.root.folder);(0,import_chunk_PGEWSQPR.
+createFolder)((0,import_chunk_SBGDAVSA.rootPaths)(place.root.folder).loop);return(0,import_chunk_V3DXEM5O.withLock)(place.lock,async()=>{if((0,import_chunk_S7M4UBSY.
+exists)(place.begun))(await Promise.resolve().then(()=>load("./begun-DQJJG2C7.js"))).finishBegun(place);return fn()},import_chunk_FY75RQA2.loopLimits.lockMs)}function sealState(state){
+const next={...state,rev:state.rev+1,updated:(0,import_chunk_CL3BCQKO.isoNow)()};return{...next,hash:(0,import_chunk_FY75RQA2.hashOfState)(next)}}function writeState(place,state){
+(0,import_chunk_PGEWSQPR.writeFile)(place.state,stateText(state))}function stateText(state){return`${JSON.stringify(state,null,2)}
+`}function loopCommand(place,verb,...rest){const words=(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"loop",verb,...place.root.
+option]);return[words,...rest].join(" ")}function nextMilestone(state){const{current}=state;return state.milestones.find(({id})=>id===current?.milestone)??state.
+milestones.find(({status})=>status!=="done")}function lastDone(state){return state.last===void 0?void 0:state.milestones.find(({id})=>id===state.last)}
+
+},
 "./chunk-C4PAZQH2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{milestoneBrief:()=>milestoneBrief});module.exports=stdin_exports;var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.j\
 s");var noAcceptance="none is written down: say first what must be true, so that a test can prove it";function milestoneBrief(state,milestone,{commits}){const acceptance=(0,
@@ -4944,36 +5023,28 @@ ed, say what is missing and why; do not weaken a test."].join("\n")}
 `}
 
 },
-"./chunk-EQ2PSHOH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{beginCheckpoint:()=>beginCheckpoint,finishBegun:()=>finishBegun,requireCommittable:()=>requireCommittable});module.
-exports=stdin_exports;var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_6RA3ZWCP=load(
-"./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var slow={timeoutMs:import_chunk_FY75RQA2.
-loopLimits.commitMs};function requireCommittable(git,stays){const refuse=reason=>{throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the commit\
- of the checkpoint: ${reason}`,stays)};const gitFolder=git.run(["rev-parse","--absolute-git-dir"]);const at=gitFolder.ok?gitFolder.bytes.toString("utf8").trim():
-refuse(gitFolder.reason);for(const[name,what]of[["MERGE_HEAD","a merge"],["CHERRY_PICK_HEAD","a cherry-pick"],["REVERT_HEAD","a revert"],["rebase-merge","a reba\
-se"],["rebase-apply","a rebase"]])if((0,import_chunk_NLGMMXDD.isThere)(import_node_path.default.join(at,name)))refuse(`${what} is going on`);const who=git.run([
-"var","GIT_AUTHOR_IDENT"]);if(!who.ok)refuse("git does not know who you are (git config user.name and user.email)");const filtered=filteredFile(git);if(filtered!==
-void 0)refuse(`${filtered} passes a filter of git (LFS?), which is not run here`)}function filteredFile(git){const changed=git.run(["status","--porcelain=v1","-\
-z","--untracked-files=all","--no-renames"]);if(!changed.ok)return void 0;const files=changed.bytes.toString("utf8").split("\0").filter(row=>row.length>3).map(row=>row.
-slice(3));if(files.length===0)return void 0;const answer=git.run(["check-attr","-z","--stdin","filter"],{input:`${files.join("\0")}\0`});if(!answer.ok)return void 0;
-const words=answer.bytes.toString("utf8").split("\0");for(let index=0;index+2<words.length;index+=3)if(!["unspecified","unset"].includes(words[index+2]??""))return(0,
-import_chunk_LXK2ZILE.plainText)(words[index]??"");return void 0}function commitAll(git,message,state){const there=git.run(["cat-file","blob","HEAD:.loop/state.\
-json"]);if(there.ok&&there.bytes.toString("utf8")===state)return{made:false,head:(0,import_chunk_6RA3ZWCP.headOf)(git)};must(git.run(["add","--all","--","."],slow));
-must(git.run(["add","--force","--",".loop/state.json",".loop/journal.md",".loop/handoff.md"],slow));must(git.run(["commit","--quiet","--no-verify","--no-gpg-sig\
-n","--allow-empty-message","--cleanup=verbatim","-F","-"],{...slow,input:message}));return{made:true,head:(0,import_chunk_6RA3ZWCP.headOf)(git)}}function must(answer){
-if(!answer.ok)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the commit of the checkpoint: ${answer.reason}`)}function beginCheckpoint(place,begun){
-(0,import_chunk_PGEWSQPR.writeJson)(place.begun,begun)}function finishBegun(place){const read=(0,import_chunk_PGEWSQPR.readJson)(place.begun);if(read.kind==="mi\
-ssing")return void 0;const begun=read.kind==="ok"?checked(read.value):void 0;const now=stateNow(place);if(!begun||now!==begun.state.rev&&now!==begun.from){(0,import_chunk_PGEWSQPR.
-moveAside)(place.begun);return void 0}if(!((0,import_chunk_OKO42UMP.readJournal)(place.journal)??"").endsWith(begun.entry))(0,import_chunk_OKO42UMP.appendEntry)(
-place.journal,begun.entry);(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,begun.handoff);(0,import_chunk_PGEWSQPR.writeFile)(place.state,begun.stateText);const done=begun.
-message===null?{made:false,head:null}:commit(place,begun.message,begun.stateText);(0,import_chunk_PGEWSQPR.removeFile)(place.begun);return{committed:done.made,head:done.
-head}}function commit(place,message,text){const git=(0,import_chunk_6RA3ZWCP.openLoopGit)(place);if("reason"in git)throw new import_chunk_NVPF5LEY.FaultError("p\
-reflight",`cannot make the commit of the checkpoint: ${git.reason}`);return commitAll(git.git,message,text)}function stateNow(place){try{const read=(0,import_chunk_FY75RQA2.
-parseLoopState)(JSON.parse((0,import_chunk_PGEWSQPR.readText)(place.state)??""));return read.ok?read.state.rev:void 0}catch{return void 0}}function checked(value){
-const{stateText,entry,handoff,message,from}=value;if(typeof stateText!=="string"||typeof entry!=="string"||typeof handoff!=="string")return void 0;if(message!==
-null&&typeof message!=="string"||typeof from!=="number")return void 0;try{const read=(0,import_chunk_FY75RQA2.parseLoopState)(JSON.parse(stateText));if(!read.ok||
-(0,import_chunk_FY75RQA2.isEdited)(read.state))return void 0;return{state:read.state,stateText,entry,handoff,message,from}}catch{return void 0}}
+"./chunk-E5TULS2S.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{appendEntry:()=>appendEntry,entryText:()=>entryText,hasEntry:()=>hasEntry,journalHead:()=>journalHead,lastEntries:()=>lastEntries,
+parseEntries:()=>parseEntries,readJournal:()=>readJournal,remediationNote:()=>remediationNote});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./c\
+hunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var entryHeads=["Did","Verified","Deficiencies","Next"];var heading=/^## Iteration (\d{1,9}) -- (\d{4}-\d\d-\d\d[0-9T:.Z+-]*)(?: \(([^)\n]{1,60})\))?$/;
+var journalBytes=16*1024*1024;function journalHead(goal){return`# Journal
+
+Goal: ${oneLine(goal)}
+`}function entryText(iteration,at,parts,note){const lists=[parts.did,parts.verified,parts.deficiencies,parts.next];const sections=entryHeads.map((head,index)=>`\
+### ${head}
+
+${listText(lists[index]??[])}`);return`
+## Iteration ${iteration} -- ${at}${note===void 0?"":` (${note})`}
+
+${sections.join("\n")}`}function remediationNote(rounds){return`remediation ${rounds}`}function listText(lines){return(lines.length===0?["none"]:lines).map(line=>`\
+- ${oneLine(line)}
+`).join("")}function oneLine(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s*\n\s*<>/g," ").trim()}function appendEntry(file,text){const old=(0,
+import_chunk_PGEWSQPR.readText)(file,journalBytes)??"";(0,import_chunk_PGEWSQPR.appendText)(file,`${old===""||old.endsWith("\n")?"":"\n"}${text}`)}function readJournal(file){
+return(0,import_chunk_PGEWSQPR.readText)(file,journalBytes)}function parseEntries(text){const entries=[];let lines=[];let open;const close=()=>{if(!open)return;
+const parts=lines.flatMap(line=>/^### (\w+)$/.exec(line)?.[1]??[]);entries.push({...open,text:lines.join("\n").trimEnd(),parts})};for(const line of text.split("\
+\n")){const found=heading.exec(line);if(found){close();open={iteration:Number(found[1]),at:found[2],note:found[3]??null};lines=[]}if(open)lines.push(line)}close();
+return entries}function lastEntries(text,count){return parseEntries(text).slice(-count)}function hasEntry(text,iteration){return parseEntries(text).some(entry=>entry.
+iteration===iteration&&entry.note===null&&entryHeads.every(head=>entry.parts.includes(head)))}
 
 },
 "./chunk-FY75RQA2.js": function (module, exports) {
@@ -5072,6 +5143,19 @@ flatMap(({view,handbackSeq})=>handbackSeq===null?[]:["--after-seq",jobs.length>1
 nextCommand)(option,"wait",...words,...until,...after,"--timeout","10m")}
 
 },
+"./chunk-GL6SPRFO.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_PBGQABOS=load("./chunk-PBGQABOS.js");
+var import_chunk_5A44644O=load("./chunk-5A44644O.js");var import_chunk_RFN4JQMG=load("./chunk-RFN4JQMG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");
+var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_7A7PAC7A.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_7A7PAC7A.writerOptions,...import_chunk_7A7PAC7A.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_PBGQABOS.taskOf)(context,input);const words=(0,import_chunk_RFN4JQMG.onceWords)(id,input,
+(0,import_chunk_RFN4JQMG.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_RFN4JQMG.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_5A44644O.folderOf)(context,input);const staff=(0,import_chunk_PBGQABOS.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_PBGQABOS.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
+
+},
 "./chunk-H4YIMMVT.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{sealVerdict:()=>sealVerdict,storedVerdict:()=>storedVerdict});module.exports=stdin_exports;var import_chunk_L7CMPXNA=load(
 "./chunk-L7CMPXNA.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");async function sealVerdict(id,end,note){try{const key=(0,import_chunk_L7CMPXNA.readKey)();
@@ -5092,6 +5176,21 @@ if(!view.spec)return;const generation=(view.launch?.generation??1)+1;const pause
 import_chunk_EBOOCFUF.promptReplacements-1));const facts=(0,import_chunk_S7M4UBSY.factsOf)(view.paths.launch);if(facts&&(0,import_chunk_CL3BCQKO.nowMs)()-facts.
 modifiedMs<pause)return;if(view.launch)((0,import_chunk_5AMCSYZA.findEngine)(view.spec.engine)??import_chunk_5AMCSYZA.defaultEngine).signal(view.launch.worker,"\
 SIGKILL");await(0,import_chunk_ZZ53MBOS.startWorker)(view.root,view.spec,view,generation)}
+
+},
+"./chunk-HI57ITAE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{judgePrompt:()=>judgePrompt,judgmentOf:()=>judgmentOf});module.exports=stdin_exports;var import_chunk_KIIOZUFN=load(
+"./chunk-KIIOZUFN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function judgePrompt(questions){const rows=questions.map(({id,question})=>`- ${id}:\
+ ${line(question)}`);const example=JSON.stringify({answers:{E1:{holds:true,why:"one sentence"}}});return["You judge the boundary of a long-running piece of work\
+. You change nothing.","Read `.loop/handoff.md`, `.loop/state.json` and the newest entries of `.loop/journal.md`, then as much of the code and tests as you need\
+.","",'Answer each of these questions on its own evidence. "holds": true is yes, false is no. Be strict: what you cannot see, does not hold.',"",...rows,"","You\
+r whole final message is one JSON object of this form, with each id above, and nothing else:","",example,""].join("\n")}function judgmentOf(text,digest,questions){
+for(const candidate of objectsIn(text)){const answers=answersIn(candidate);if(answers===void 0)continue;const read=(0,import_chunk_KIIOZUFN.parseJudgment)(JSON.
+stringify({for:digest,answers}));if(typeof read==="string")continue;const asked=new Set(questions.map(({id})=>id));const known=Object.entries(read.answers).filter(
+([id])=>asked.has(id));if(known.length>0)return JSON.stringify({for:digest,answers:Object.fromEntries(known)})}return void 0}function answersIn(text){try{return JSON.
+parse(text)?.answers}catch{return void 0}}function objectsIn(text){const fenced=[...text.matchAll(/```[a-z]*\n([\s\S]*?)\n```/g)].map(found=>found[1]??"");const outer=text.
+slice(Math.max(0,text.indexOf("{")),text.lastIndexOf("}")+1);return[text.trim(),...fenced.reverse(),outer]}function line(text){return(0,import_chunk_LXK2ZILE.excerpt)(
+(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),600)}
 
 },
 "./chunk-IUDMGIPH.js": function (module, exports) {
@@ -5413,62 +5512,128 @@ length<=mostIds?open.map(({view})=>view.id):[];const[first]=open;const whose=own
 ...ids,...whose];return(0,import_chunk_E4YAHXBS.nextCommand)(option,"wait",...which,"--any",...causesFor(open),"--timeout",patienceFor(...open))}
 
 },
-"./chunk-JFVGTEX5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{freshState:()=>freshState,planMilestone:()=>planMilestone,planOf:()=>planOf,planOptions:()=>planOptions,withPlan:()=>withPlan});
-module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_FY75RQA2=load(
-"./chunk-FY75RQA2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var planMilestone={id:"plan",title:"Write the plan of this loop",acceptance:"At least one furth\
-er milestone with acceptance that a test can prove stands in the loop (added with: loop plan)",status:"pending"};function freshState(goal){return{...{schema:1,rev:0,
-goal,milestones:[],iteration:0,stop_conditions:[]},budget:{iterations_max:import_chunk_FY75RQA2.loopLimits.iterationsMax.default,notes:""},...{updated:"",verify:[],
-remediation_rounds:0,failure_fingerprints:[]},...{current:null,since:null,stopped:null,boundary:null,gate:null,hash:""}}}function withPlan(state,plan){const milestones=[
-...state.milestones];for(const id of plan.drop){const at=milestones.findIndex(one=>one.id===id);requireOpen(milestones[at],id,state);milestones.splice(at,1)}for(const given of plan.
-milestones){const at=milestones.findIndex(({id})=>id===given.id);if(at<0)milestones.push(given);else{requireOpen(milestones[at],given.id,state);milestones[at]={
-...milestones[at],...given}}}const budget={...state.budget,...plan.iterationsMax===null?{}:{iterations_max:plan.iterationsMax},...plan.budgetNotes===null?{}:{notes:plan.
-budgetNotes}};const isRaised=state.stopped?.reason==="iterations_exhausted"&&(budget.iterations_max??Infinity)>state.iteration;const next={...state,milestones,budget,
-verify:plan.verify??state.verify,stop_conditions:plan.stopConditions??state.stop_conditions,stopped:isRaised||state.stopped?.reason==="finished"&&plan.milestones.
-length>0?null:state.stopped};const read=(0,import_chunk_FY75RQA2.parseLoopState)((0,import_chunk_SEA4IUD4.sealState)(next));if(!read.ok)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take this plan: ${(0,import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return next}function requireOpen(found,id,state){if(!found){
-const ids=state.milestones.map(one=>one.id).join(", ");throw(0,import_chunk_NVPF5LEY.usageError)(`cannot drop milestone ${JSON.stringify(id)}: there is none; th\
-ere are ${ids||"none"}`)}if(found.status!=="pending")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot change milestone ${id}: it is ${found.status}; only pendi\
-ng ones can be changed`)}function milestoneOf(text){const[,id,title]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||title===void 0)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --milestone ${JSON.stringify(text)}: its form is "ID: TITLE"`);return{id,title:title.trim(),acceptance:[],status:"pending"}}function verifyOf(text,seconds){
-const[,label,named]=/^([A-Za-z0-9_-]{1,40}):\s+(\S.*)$/s.exec(text.trim())??[];const cmd=(named??text).trim();if(cmd==="")throw(0,import_chunk_NVPF5LEY.usageError)(
-'cannot take an empty --verify: give a command, or "NAME: COMMAND"');return{name:label??cmd.slice(0,60),cmd,timeout_s:seconds}}function acceptanceFrom(texts,milestones,known){
-const out=[...milestones];const given=new Map;for(const text of texts){const[,id,what]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||what===void 0)
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --acceptance ${JSON.stringify(text)}: its form is "ID: TEXT"`);given.set(id,[...given.get(id)??[],what.trim()])}
-for(const[id,acceptance]of given)patch(out,known,id,{acceptance},"--acceptance");return out}function riskyFrom(ids,milestones,known){const out=[...milestones];for(const id of ids)
-patch(out,known,id,{risk:"risky"},"--risky");return out}function patch(out,known,id,change,option){const at=out.findIndex(one=>one.id===id);const found=out[at]??
-known.find(one=>one.id===id);if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} for ${JSON.stringify(id)}: there is no such milestone`);
-const next={...found,...change};if(at<0)out.push(next);else out[at]=next}function planFrom(text){let value;try{value=JSON.parse(text)}catch(error){throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot read the plan: it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,120)})`)}if(typeof value!=="object"||value===null||
-Array.isArray(value))throw(0,import_chunk_NVPF5LEY.usageError)("cannot read the plan: it is no JSON object with milestones, verify, stop_conditions or budget");
-const allowed=["goal","milestones","verify","stop_conditions","budget"];const odd=Object.keys(value).find(key=>!allowed.includes(key));if(odd!==void 0)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot read the plan: it has ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(odd))}; allowed are ${allowed.join(", ")}`);const given=value;const milestones=list(
-given.milestones,"milestones").map(one=>({acceptance:[],...one,status:"pending"}));const verify=list(given.verify,"verify").map(one=>({name:String(one.cmd??"").
-slice(0,60),timeout_s:import_chunk_FY75RQA2.loopLimits.verifySeconds.default,...one}));const budget=given.budget??{};const stopConditions=given.stop_conditions??
-null;const read=(0,import_chunk_FY75RQA2.parseLoopState)({...(0,import_chunk_SEA4IUD4.sealState)(freshState("x")),milestones,verify,stop_conditions:stopConditions??
-[],budget:{iterations_max:budget.iterations_max??null,notes:budget.notes??""}});if(!read.ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan: ${(0,
-import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return{milestones:read.state.milestones,verify:given.verify===void 0?null:read.state.verify,stopConditions:stopConditions===
-null?null:read.state.stop_conditions,iterationsMax:read.state.budget.iterations_max,budgetNotes:budget.notes===void 0?null:read.state.budget.notes}}function list(value,what){
-if(value===void 0)return[];if(Array.isArray(value)&&value.every(one=>typeof one==="object"&&one!==null&&!Array.isArray(one)))return value;throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take the plan: its ${what} is no list of objects`)}var second=1e3;var{verifySeconds}=import_chunk_FY75RQA2.loopLimits;var planOptions={plan:{
-kind:"text",value:"FILE",help:"JSON with milestones, verify, stop_conditions, budget (- for stdin)"},milestone:{kind:"list",value:'"ID: TITLE"',help:"a mileston\
-e; several times, in the order of work"},acceptance:{kind:"list",value:'"ID: TEXT"',help:"what must be true for it, so that a test can prove it"},risky:{kind:"l\
-ist",value:"ID",help:"it needs the verdict of a review job before GO"},verify:{kind:"list",value:'"NAME: CMD"',help:"command that must succeed at each gate (sh \
--c); replaces those that are there"},"verify-timeout":{kind:"duration",value:"D",range:{default:verifySeconds.default*second,min:second,max:verifySeconds.max*second},
-help:"limit of each of these commands (default 30m, at most 2h)"},"stop-when":{kind:"list",value:"COND",help:"file:PATH, date:ISO, cmd:COMMAND, or words that a \
-judge decides; replaces those that are there"},"max-iterations":{kind:"count",value:"N",range:import_chunk_FY75RQA2.loopLimits.iterationsMax,help:"stop after so\
- many checkpoints (default 100)"},"budget-notes":{kind:"text",value:"TEXT",help:"what else the budget says"},...import_chunk_7A7PAC7A.common};var planBytes=1024*
-1024;async function planOf(context,input,known){const file=input.text("plan");const written=file===void 0?void 0:planFrom(await textOf(context,file));const seconds=Math.
-ceil(input.durationOrDefault("verify-timeout")/second);const named=input.texts("milestone").map(milestoneOf);const merged=named.map(one=>{const before=[...written?.
-milestones??[],...known].find(({id})=>id===one.id);return before?{...before,title:one.title}:one});const all=[...(written?.milestones??[]).filter(({id})=>!merged.
-some(one=>one.id===id)),...merged];const milestones=riskyFrom(input.texts("risky"),acceptanceFrom(input.texts("acceptance"),all,known),known);return{milestones,
-drop:input.has("drop")?[...input.texts("drop")]:[],verify:input.has("verify")?input.texts("verify").map(text=>verifyOf(text,seconds)):written?.verify??null,stopConditions:input.
-has("stop-when")?[...input.texts("stop-when")]:written?.stopConditions??null,iterationsMax:input.count("max-iterations")??written?.iterationsMax??null,budgetNotes:input.
-text("budget-notes")??written?.budgetNotes??null}}async function textOf(context,file){if(file==="-")return(await context.readStdin()).toString("utf8");const full=import_node_path.
-default.resolve(context.cwd,file);const text=(0,import_chunk_PGEWSQPR.readText)(full,planBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`ca\
-nnot read the plan ${full}: there is no such file`);if(text.length>planBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan ${full}: it is larg\
-er than 1 MiB`);return text}
+"./chunk-KIIOZUFN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{digestOf:()=>digestOf,evaluate:()=>evaluate,green:()=>green,markedLines:()=>markedLines,parseJudgment:()=>parseJudgment,
+readJudgment:()=>readJudgment});module.exports=stdin_exports;var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_TAZTSG42=load("./chunk-TAZTS\
+G42.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_NLGMMXDD=load("./chunk-NLG\
+MMXDD.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-F\
+Y75RQA2.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_LXK2ZILE=load("./chunk\
+-LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_L7CMPXNA=load("./chu\
+nk-L7CMPXNA.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./c\
+hunk-PDZYO7X2.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("nod\
+e:path");var import_node_path2=builtin("node:path");function pass(...evidence){return{result:"pass",evidence:tidy(evidence)}}function skipped(...evidence){return{
+result:"skipped",evidence:tidy(evidence)}}function fail(check,fixes){return{result:"fail",evidence:tidy(fixes.map(({what})=>what)),fixes:fixes.slice(0,50).map(fix=>({
+check,...fix,what:(0,import_chunk_LXK2ZILE.excerpt)(fix.what,240)}))}}function tidy(lines){const shown=lines.slice(0,10).map(line=>(0,import_chunk_LXK2ZILE.excerpt)(
+line,200));return lines.length>10?[...shown.slice(0,9),`and ${lines.length-9} more`]:shown}var coherent={id:"E1",title:"state coherent",run({read,state,place}){
+if(read.kind!=="ok"||!state){const faults=read.kind==="damaged"?read.faults:["there is no loop"];return fail("E1",faults.map(what=>({owner:"loop",what,command:"\
+git checkout -- .loop"})))}if(read.isEdited)return fail("E1",[{owner:"human",what:"state.json was edited by hand: its hash does not fit",command:(0,import_chunk_B6BEH722.
+editedFault)(place).next??""}]);const working=state.milestones.filter(({status})=>status==="in_progress");if(working.length>1)return fail("E1",[{owner:"human",what:`\
+two milestones are in progress: ${working.map(({id})=>id).join(", ")}`}]);const next=(0,import_chunk_B6BEH722.nextMilestone)(state);if(!next)return pass(`all ${state.
+milestones.length} milestones are done`);if((0,import_chunk_W74SXZCO.acceptanceOf)(next).length===0)return fail("E1",[{owner:"human",what:`milestone ${next.id} \
+has no acceptance`,command:(0,import_chunk_B6BEH722.loopCommand)(place,"plan",`--acceptance "${next.id}: WHAT MUST BE TRUE"`)}]);return{...pass(`next: ${next.id}\
+, ${next.status}`),questions:[questionOf(next)]}}};function questionOf(next){return{id:"E1",check:"E1",question:`Can a test prove the acceptance of ${next.id} (${(0,
+import_chunk_W74SXZCO.acceptanceOf)(next).join("; ")})?`}}function runCommand(place,cmd,call){const environment={...call.environment};for(const name of import_chunk_B43A2IIN.
+repositoryVariables)delete environment[name];return(0,import_chunk_NBJZFTDI.runTool)({program:"/bin/sh",args:["-c",cmd],cwd:place.worktree,environment,timeoutMs:call.
+timeoutMs,limit:import_chunk_FY75RQA2.loopLimits.verifyBytes,...call.signal?{signal:call.signal}:{},killOnAbort:true})}var green={id:"E2",title:"baseline green",
+async run(seen){const{state,place,runCommands}=seen;if(!state)return skipped("the state cannot be read");if(state.verify.length===0)return fail("E2",[{owner:"hu\
+man",what:"the loop has no verify command, so nothing proves that it is green",command:(0,import_chunk_B6BEH722.loopCommand)(place,"plan",'--verify "COMMAND"')}]);
+if(!runCommands)return skipped(`${state.verify.length} verify commands were not run (loop gate, or loop check --run)`);const told=[];for(const one of state.verify){
+if(seen.passed.has(one.cmd)){told.push(`${one.name}: passed before on this very tree`);continue}const trouble=await troubleOf(one,seen);if(trouble!==null)return fail(
+"E2",[{owner:"developer",what:trouble}]);seen.onPassed(one.cmd);told.push(`${one.name}: exit 0`)}return pass(...told)}};async function troubleOf({name,cmd,timeout_s},seen){
+const answer=await runCommand(seen.place,cmd,{...seen,timeoutMs:timeout_s*1e3});if(answer.how==="exited"&&answer.code===0)return null;const lines=Buffer.concat(
+[answer.stdout,Buffer.from("\n"),answer.stderr]).toString("utf8").trimEnd().split("\n");const tail=(0,import_chunk_LXK2ZILE.excerpt)(lines.filter(line=>line.trim()!==
+"").slice(-3).join(" | "),140);const how=answer.how==="exited"?`exit ${answer.code}`:answer.how==="timeout"?`took longer than ${timeout_s} s`:answer.how==="floo\
+ded"?"printed more than 32 MiB":answer.reason??answer.how;return`${name}: ${how}${tail===""?"":`: ${tail}`}`}function readFindings(place,id){const read=(0,import_chunk_PGEWSQPR.
+readJson)((0,import_chunk_SBGDAVSA.jobPaths)(place.root.folder,id).resultRecord);if(read.kind!=="ok")return void 0;const findings=read.value.findings;return typeof findings?.
+verdict==="string"?findings.verdict:void 0}var jobsQuiet={id:"E2b",title:"jobs of the loop",run({state,place,exclude}){if(!state)return skipped("the state canno\
+t be read");const jobs=(0,import_chunk_7OEGHOS7.loopJobs)(place,state.since).filter(({spec})=>!exclude.includes(spec.id));const call=(verb,id)=>(0,import_chunk_GEPPUING.
+quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),verb,id,...place.root.option]);const live=jobs.filter(job=>!job.state||!(0,import_chunk_OC3P7SNQ.isEnded)(
+job.state));const bad=jobs.filter(job=>isBad(job)&&!isMadeGood(job,jobs));const faults=[...live.map(({spec})=>({owner:"human",what:`job ${spec.id} of milestone ${spec.
+milestone} is still live`,command:call("wait",spec.id)})),...bad.map(({spec,state:ended})=>({owner:"developer",what:`job ${spec.id} of milestone ${spec.milestone}\
+ ${ended?.state}${ended?.error?` (${ended.error.code})`:""}`,command:call("result",spec.id)}))];const last=(0,import_chunk_B6BEH722.lastDone)(state);if(last?.risk===
+"risky"){const review=jobs.findLast(({spec,state:ended})=>spec.staff?.mode==="review"&&spec.milestone===last.id&&ended?.state==="done");const verdict=review?readFindings(
+place,review.spec.id):void 0;if(!review)faults.push({owner:"developer",what:`milestone ${last.id} is risky and has no finished review`,command:(0,import_chunk_GEPPUING.
+quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"review","--milestone",last.id,"--schema","--prompt","Review this milestone.",...place.root.option])});else if(verdict!==
+"approve")faults.push({owner:"developer",what:`the review ${review.spec.id} of risky milestone ${last.id} says ${verdict??"nothing that can be read"}`,command:call(
+"result",review.spec.id)})}if(faults.length>0)return fail("E2b",faults);return pass(jobs.length===0?"no jobs since the milestone was begun":`${jobs.length} jobs\
+ ended well or were made good`)}};function isBad({state}){return state!==null&&(0,import_chunk_OC3P7SNQ.isEnded)(state)&&state.state!=="done"}function isMadeGood(job,jobs){
+const{spec}=job;if(job.state?.state==="canceled")return true;return jobs.some(other=>other.state?.state==="done"&&other.spec.created_at>spec.created_at&&other.spec.
+milestone===spec.milestone&&(other.spec.lineage?.root===(spec.lineage?.root??spec.id)||other.spec.kind===spec.kind&&other.spec.verb===spec.verb))}var signs=[...[
+"package.json","tsconfig.json","biome.json","eslint.config.js","pyproject.toml","pytest.ini","setup.cfg","tox.ini","ruff.toml","mypy.ini"],...["Makefile","justf\
+ile","Cargo.toml","go.mod","pom.xml","build.gradle","build.gradle.kts","CMakeLists.txt","Gemfile","composer.json","mix.exs","deno.json"]];var harness={id:"E3",title:"\
+harness",run({state,place}){if(!state)return skipped("the state cannot be read");const found=signs.filter(name=>(0,import_chunk_NLGMMXDD.isRegularFile)(import_node_path.
+default.join(place.worktree,name)));if(found.length===0&&state.verify.length===0)return fail("E3",[{owner:"developer",what:"neither a verify command nor a known\
+ test, lint or type configuration was found"}]);const next=(0,import_chunk_B6BEH722.nextMilestone)(state);const questions=next?[{id:"E3",check:"E3",question:`Ca\
+n the acceptance of ${next.id} (${(0,import_chunk_W74SXZCO.acceptanceOf)(next).join("; ")}) be said as tests in this harness?`}]:[];return{...pass(`${state.verify.
+length} verify commands; found: ${found.join(", ")||"no configuration file"}`),questions}}};var markers=/(?<![A-Za-z0-9_])(TODO|FIXME|HACK)(?![A-Za-z0-9_])/;var debug=[
+["breakpoint()",/(?<![\w.])breakpoint\(\)/],["import pdb",/^\s*import pdb\b/],["pdb.set_trace",/\bpdb\.set_trace\b/],["console.log",/\bconsole\.log\b/],["debugg\
+er",/^\s*debugger\s*;?\s*$/],["print of DEBUG",/\bprint\s*\(.*DEBUG/],["logger.debug",/\blogger\.debug\b/]];var prose=/\.(?:md|txt|rst|adoc)$/i;var clean={id:"E\
+4",title:"tree clean",run({state,place,git}){if(!state)return skipped("the state cannot be read");if("reason"in git)return place.isGit?fail("E4",[{owner:"human",
+what:`git cannot be asked: ${git.reason}`}]):pass(git.reason);const open=(0,import_chunk_6RA3ZWCP.uncommitted)(place,git.git);if("reason"in open)return fail("E4",
+[{owner:"human",what:open.reason}]);const added=(0,import_chunk_6RA3ZWCP.addedLines)(place,git.git,state.boundary);if("reason"in added)return fail("E4",[{owner:"\
+human",what:added.reason}]);const faults=[...open.files.map(file=>`${file} is not committed`),...markedLines(added.lines)];if(faults.length>0)return fail("E4",faults.
+map(what=>({owner:"developer",what})));return pass("nothing uncommitted",`${added.lines.length} lines added since ${state.boundary?.slice(0,12)??"the beginning"}\
+, none with a marker or debug code`)}};function markedLines(lines){return lines.flatMap(({file,line,text})=>faultsOf(file,text).map(what=>`${file}:${line} has ${what}\
+: ${text.trim()}`))}function faultsOf(file,text){const marker=markers.exec(text)?.[1];const found=prose.test(file)?[]:debug.filter(([,pattern])=>pattern.test(text)).
+map(([name])=>name);return[...marker===void 0?[]:[marker],...found]}var handoff={id:"E5",title:"handoff fresh",run({state,place}){if(!state)return skipped("the \
+state cannot be read");const text=(0,import_chunk_TAZTSG42.readHandoff)(place);if(text===void 0)return fail("E5",[{owner:"loop",what:"there is no handoff.md"}]);
+const faults=[];const last=text.trimEnd().split("\n").at(-1)??"";if(last!==(0,import_chunk_FY75RQA2.stampLine)(state))faults.push(`handoff.md is of another stat\
+e: it ends with ${last.slice(0,80)||"nothing"}`);const missing=import_chunk_W74SXZCO.handoffHeads.filter(head=>!text.includes(`
+## ${head}
+`));if(missing.length>0)faults.push(`handoff.md has no ${missing.join(", ")}`);const next=state.milestones.find(({status})=>status!=="done");if(next&&!text.includes(
+next.id))faults.push(`handoff.md does not name the next milestone ${next.id}`);if(faults.length>0)return fail("E5",faults.map(what=>({owner:"loop",what})));return{
+...pass(`written for iteration ${state.iteration}`),questions:[{id:"E5",check:"E5",question:"Is .loop/handoff.md enough for a reader who knows nothing else?"}]}}};
+var journal={id:"E6",title:"journal appended",run({state,place,git}){if(!state)return skipped("the state cannot be read");const text=(0,import_chunk_E5TULS2S.readJournal)(
+place.journal);if(text===void 0)return fail("E6",[{owner:"loop",what:"there is no journal.md"}]);const before="git"in git?(0,import_chunk_6RA3ZWCP.committed)(git.
+git,".loop/journal.md"):void 0;if(before&&!Buffer.from(text).subarray(0,before.length).equals(before))return fail("E6",[{owner:"loop",what:"journal.md was rewri\
+tten: what is committed is not the beginning of it",command:"git diff -- .loop/journal.md"}]);if(state.iteration>0&&!(0,import_chunk_E5TULS2S.hasEntry)(text,state.
+iteration))return fail("E6",[{owner:"loop",what:`journal.md has no whole entry of iteration ${state.iteration}`}]);return pass(`entry of iteration ${state.iteration}`,
+before?`the committed ${before.length} bytes are its beginning`:"nothing of it is committed yet")}};var conditions={id:"E7",title:"stop conditions",async run(seen){
+const{state}=seen;if(!state)return skipped("the state cannot be read");const told=[];const faults=[];const questions=[];for(const[at,condition]of state.stop_conditions.
+entries()){const answer=await judge(condition,seen);if(answer==="words"){questions.push({id:`E7.${at+1}`,check:"E7",question:`Is this stop condition NOT met: ${condition}\
+?`});continue}if(answer.is==="met")seen.met.push({condition,evidence:answer.why});if(answer.is==="fault")faults.push(`stop condition ${condition}: ${answer.why}`);
+told.push(`${condition}: ${answer.is==="met"?"MET":"not met"} (${answer.why})`)}if(faults.length>0)return{...fail("E7",faults.map(what=>({owner:"human",what}))),
+questions};return{...pass(...told.length===0?[`${state.stop_conditions.length} conditions, none for a machine`]:told),questions}}};async function judge(condition,seen){
+const[,kind,rest=""]=/^(file|date|cmd):\s*(.*)$/s.exec(condition)??[];if(kind==="file")return judgeFile(rest.trim(),seen.place.worktree);if(kind==="date"){const due=Date.
+parse(rest.trim());if(Number.isNaN(due))return{is:"fault",why:"no ISO date"};return{is:(0,import_chunk_CL3BCQKO.nowMs)()>=due?"met":"not met",why:`now ${(0,import_chunk_CL3BCQKO.
+isoNow)()}`}}if(kind!=="cmd")return"words";if(!seen.runCommands)return{is:"not met",why:"not run"};const answer=await runCommand(seen.place,rest.trim(),{...seen,
+timeoutMs:import_chunk_FY75RQA2.loopLimits.conditionMs});if(answer.how!=="exited")return{is:"fault",why:answer.how};return{is:answer.code===0?"met":"not met",why:`\
+exit ${answer.code}`}}function judgeFile(name,worktree){const full=import_node_path2.default.resolve(worktree,name);if(name===""||import_node_path2.default.isAbsolute(
+name)||!`${full}/`.startsWith(`${worktree}/`))return{is:"fault",why:"it is no path inside the worktree"};return(0,import_chunk_NLGMMXDD.isThere)(full)?{is:"met",
+why:"it is there"}:{is:"not met",why:"it is not there"}}var checks=[coherent,green,jobsQuiet,harness,clean,handoff,journal,conditions];async function evaluate(place,asked){
+const read=(0,import_chunk_B6BEH722.readLoop)(place);const state=read.kind==="ok"?read.state:null;const isCounted=asked.gate!==void 0&&state?.gate?.job===asked.
+gate&&state.gate.verdict==="NO-GO";const seen={...{place,read,state,git:(0,import_chunk_6RA3ZWCP.openLoopGit)(place),runCommands:asked.runCommands,environment:asked.
+environment},...{signal:asked.signal,exclude:asked.exclude??[],passed:asked.passed??new Set,met:[]},onPassed:asked.onPassed??(()=>void 0)};const results=[];for(const{
+id,title,run}of checks){const answer=await run(seen);results.push(judged({id,title,fixes:[],questions:[],...answer},asked.answers??{}))}const before=state&&isCounted?
+{...state,remediation_rounds:state.remediation_rounds-1}:state;return reportOf(before,results,seen.met,asked.answers??{})}function judged(result,answers){const refused=result.
+questions.filter(({id,check})=>check!=="E7"&&answers[id]?.holds===false);if(refused.length===0)return result;const fixes=refused.map(({id,question})=>({check:result.
+id,owner:"developer",what:`${question} No: ${answers[id]?.why??""}`.slice(0,240)}));return{...result,result:"fail",fixes:[...result.fixes,...fixes],evidence:[...result.
+evidence,...fixes.map(({what})=>what)].slice(0,10)}}function reportOf(state,results,met,answers){const failed=results.filter(({result})=>result==="fail");const questions=results.
+flatMap(result=>result.questions);const words=questions.filter(({id,check})=>check==="E7"&&answers[id]?.holds===false);const fixes=failed.flatMap(result=>result.
+fixes);const base={iteration:state?.iteration??0,milestone:(state&&(0,import_chunk_B6BEH722.nextMilestone)(state)?.id)??null,checks:results,failed_checks:failed.
+map(({id})=>id),...{fixes,questions},unanswered:questions.filter(({id})=>answers[id]===void 0).map(({id})=>id),remediation_rounds:state?.remediation_rounds??0,fingerprint:failed.
+length===0?null:fingerprintOf(fixes.map(({check,what})=>`${check} ${what}`))};const declared=[...met.map(({condition})=>condition),...words.map(({question})=>question)];
+const stop=state&&stopOf(state,failed.length>0,declared,base.fingerprint);if(stop)return{verdict:"STOP",...stop,...base};if(failed.length>0)return{verdict:"NO-G\
+O",reason:null,detail:fixes[0]?.what??"",...base};return{verdict:"GO",reason:null,detail:base.milestone===null?"":`go on with ${base.milestone}`,...base}}function stopOf(state,isBad2,declared,fingerprint){
+if(state.stopped&&state.stopped.reason!=="finished")return{reason:state.stopped.reason,detail:state.stopped.detail};if(declared.length>0)return{reason:"declared",
+detail:declared.join("; ").slice(0,500)};const isDone=state.milestones.length>0&&state.milestones.every(({status})=>status==="done");if(isDone&&!isBad2)return{reason:"\
+finished",detail:`all ${state.milestones.length} milestones are done`};if(isBad2&&fingerprint!==null){const{sameFailures,remediationRounds}=import_chunk_FY75RQA2.
+loopLimits;if(running(state,fingerprint)+1>=sameFailures)return{reason:"repeated_failure",detail:`the same failure in ${sameFailures} iterations running`};if(state.
+remediation_rounds>=remediationRounds)return{reason:"remediation_exhausted",detail:`NO-GO for the ${remediationRounds+1}rd time in iteration ${state.iteration}`}}
+const{iterations_max:most}=state.budget;if(!isDone&&most!==null&&state.iteration>=most)return{reason:"iterations_exhausted",detail:`${state.iteration} of ${most}\
+ iterations are used up`};return null}function running(state,fingerprint){let count=0;for(let iteration=state.iteration-1;iteration>=0;iteration-=1){if(!state.failure_fingerprints.
+includes(`${iteration}:${fingerprint}`))break;count+=1}return count}function fingerprintOf(faults){return(0,import_chunk_L7CMPXNA.hashOf)(faults.map(text=>text.
+replaceAll(/\d+/g,"#")).sort().join("\n")).slice(0,12)}function questionDigest(questions,stamp){return(0,import_chunk_L7CMPXNA.hashOf)(JSON.stringify([stamp,questions.
+map(({id,question})=>[id,question])])).slice(0,16)}var judgeBytes=256*1024;function digestOf(state,questions){return questionDigest(questions,state?(0,import_chunk_FY75RQA2.
+planHash)(state):"")}function readJudgment(file){const text=(0,import_chunk_PGEWSQPR.readText)(file,judgeBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot read the judge's answers ${file}: there is no such file`);if(text.length>judgeBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take t\
+he judge's answers ${file}: more than 256 KiB`);const found=parseJudgment(text);if(typeof found==="string")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tak\
+e the judge's answers ${file}: ${found}`,form);return found}var form='its form: {"for": DIGEST, "answers": {"E1": {"holds": true, "why": "..."}}}';function parseJudgment(text){
+let value;try{value=JSON.parse(text)}catch(error){return`it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,120)})`}const{for:digest,answers}=value??
+{};if(typeof digest!=="string")return'it has no text "for"';if(typeof answers!=="object"||answers===null||Array.isArray(answers))return'it has no object "answer\
+s"';const out=Object.create(null);for(const[id,answer]of Object.entries(answers)){const{holds,why}=answer??{};if(typeof holds!=="boolean")return`the answer to ${(0,
+import_chunk_LXK2ZILE.excerpt)(id,20)} has no "holds": true or false`;if(/^E\d[a-z]?(\.\d{1,3})?$/.test(id))out[id]={holds,why:typeof why==="string"?(0,import_chunk_LXK2ZILE.
+excerpt)(why,200):""}}return{for:digest,answers:out}}
 
 },
 "./chunk-KUFVJO4A.js": function (module, exports) {
@@ -5520,21 +5685,6 @@ async function look(kind,input,cursor,tools,terms){try{return await kind.look(in
 iled by an error of this program: ${(0,import_chunk_NVPF5LEY.messageOf)(error)}`;return{kind:"trouble",cause:"failed",message,retryAfterMs:null}}}
 
 },
-"./chunk-M3MCBNDA.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandsOf:()=>commandsOf,isTrusted:()=>isTrusted,requireTrust:()=>requireTrust,trust:()=>trust});module.exports=stdin_exports;
-var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");
-var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
-function commandsOf(state){const conditions=state.stop_conditions.filter(text=>text.startsWith("cmd:")).map(text=>text.slice(4).trim());return[...new Set([...state.
-verify.map(({cmd})=>cmd),...conditions])].sort()}function isTrusted(place,state){if(commandsOf(state).length===0)return true;const read=(0,import_chunk_PGEWSQPR.
-readJson)(place.trust);const key=(0,import_chunk_L7CMPXNA.readKey)();if(key===void 0||read.kind!=="ok"||typeof read.value.mac!=="string")return false;return(0,import_chunk_L7CMPXNA.
-sameMac)((0,import_chunk_L7CMPXNA.macOfShort)(promise(place,state),key),read.value.mac)}function trust(place,state){(0,import_chunk_PGEWSQPR.createFolder)((0,import_chunk_SBGDAVSA.
-rootPaths)(place.root.folder).loop);(0,import_chunk_PGEWSQPR.writeJson)(place.trust,{commands:commandsOf(state),mac:(0,import_chunk_L7CMPXNA.macOfShort)(promise(
-place,state),(0,import_chunk_L7CMPXNA.ensureKey)())})}function requireTrust(place,state){if(isTrusted(place,state))return;const count=commandsOf(state).length;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot run the ${count===1?"command":`${count} commands`} of this loop: you have not said that you trust them here`,`look at them with: ${(0,
-import_chunk_SEA4IUD4.loopCommand)(place,"trust")}`)}function promise(place,state){return{loop:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),commands:commandsOf(
-state)}}
-
-},
 "./chunk-MZF46EUA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{requireReachable:()=>requireReachable,seen:()=>seen,signOf:()=>signOf,sizeFacts:()=>sizeFacts,sizeText:()=>sizeText,
 unreachable:()=>unreachable});module.exports=stdin_exports;var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBS\
@@ -5554,27 +5704,18 @@ retryAfterMs:null}}function sizeFacts(facts){return facts?{bytes:facts.size}:{}}
 return(0,import_chunk_S7M4UBSY.factsOf)(file)!==void 0}catch{return false}}
 
 },
-"./chunk-OKO42UMP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{appendEntry:()=>appendEntry,entryText:()=>entryText,hasEntry:()=>hasEntry,journalHead:()=>journalHead,lastEntries:()=>lastEntries,
-parseEntries:()=>parseEntries,readJournal:()=>readJournal});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var entryHeads=["Did","Verified","Deficiencies","Next"];var heading=/^## Iteration (\d{1,9}) -- (\d{4}-\d\d-\d\d[0-9T:.Z+-]*)(?: \(([^)\n]{1,60})\))?$/;
-var journalBytes=16*1024*1024;function journalHead(goal){return`# Journal
-
-Goal: ${oneLine(goal)}
-`}function entryText(iteration,at,parts,note){const lists=[parts.did,parts.verified,parts.deficiencies,parts.next];const sections=entryHeads.map((head,index)=>`\
-### ${head}
-
-${listText(lists[index]??[])}`);return`
-## Iteration ${iteration} -- ${at}${note===void 0?"":` (${note})`}
-
-${sections.join("\n")}`}function listText(lines){return(lines.length===0?["none"]:lines).map(line=>`- ${oneLine(line)}
-`).join("")}function oneLine(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s*\n\s*<>/g," ").trim()}function appendEntry(file,text){const old=(0,
-import_chunk_PGEWSQPR.readText)(file,journalBytes)??"";(0,import_chunk_PGEWSQPR.appendText)(file,`${old===""||old.endsWith("\n")?"":"\n"}${text}`)}function readJournal(file){
-return(0,import_chunk_PGEWSQPR.readText)(file,journalBytes)}function parseEntries(text){const entries=[];let lines=[];let open;const close=()=>{if(!open)return;
-const parts=lines.flatMap(line=>/^### (\w+)$/.exec(line)?.[1]??[]);entries.push({...open,text:lines.join("\n").trimEnd(),parts})};for(const line of text.split("\
-\n")){const found=heading.exec(line);if(found){close();open={iteration:Number(found[1]),at:found[2],note:found[3]??null};lines=[]}if(open)lines.push(line)}close();
-return entries}function lastEntries(text,count){return parseEntries(text).slice(-count)}function hasEntry(text,iteration){return parseEntries(text).some(entry=>entry.
-iteration===iteration&&entry.note===null&&entryHeads.every(head=>entry.parts.includes(head)))}
+"./chunk-NWWZ57M6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{goOn:()=>goOn,lastWords:()=>lastWords});module.exports=stdin_exports;var import_chunk_44FYZUN5=load("./chunk-44FYZU\
+N5.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function goOn(place,state){const{stopped}=state;
+if(stopped?.reason==="finished")return"the loop is finished: nothing is left to do";if(stopped)return`STOPPED (${stopped.reason}: ${short(stopped.detail)}): beg\
+in nothing; take it back with: ${(0,import_chunk_B6BEH722.loopCommand)(place,"stop","--clear")}`;const next=(0,import_chunk_B6BEH722.nextMilestone)(state);if(!next)
+return`all milestones are done: ${(0,import_chunk_B6BEH722.loopCommand)(place,"gate")}`;if(next.status==="pending")return`take it: ${(0,import_chunk_B6BEH722.loopCommand)(
+place,"start")}`;return`${next.id} is in progress, held by ${(0,import_chunk_44FYZUN5.holderText)(state)}; its brief: ${(0,import_chunk_B6BEH722.loopCommand)(place,
+"next","--prompt")}`}function lastWords(place,state,holds){if(holds&&state)return[`go on: ${goOn(place,state)}`];const nogo=["NO-GO: begin no milestone. Mend ha\
+ndoff, state and journal only (never source,",`tests or configuration), then: ${(0,import_chunk_B6BEH722.loopCommand)(place,"check")}`];const isMidway=state?.milestones.
+some(({status})=>status==="in_progress")??false;if(!state||!isMidway&&!state.stopped)return nogo;return state.stopped?[...nogo,goOn(place,state)]:[...nogo,`Chan\
+ges that are not committed may be work that had begun: ${goOn(place,state)}`]}function short(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s+/g,
+" ").slice(0,200)}
 
 },
 "./chunk-P7ADOKJW.js": function (module, exports) {
@@ -5587,6 +5728,55 @@ state.value))continue;if(spec.value.owner===owner)return null;owners.push(spec.v
 const shown=names.slice(0,3).map(word);if(names.length>shown.length)shown.push(`and ${names.length-shown.length} more`);const number=owners.length===1?"1 live j\
 ob belongs":`${owners.length} live jobs belong`;return`nothing is live of owner ${word(owner)}; ${number} to others: ${shown.join(", ")}`}function word(text){return(0,
 import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),40)}
+
+},
+"./chunk-PBGQABOS.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_UP35PJD6=load("./chun\
+k-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_7FDC7ZXA=load("./ch\
+unk-7FDC7ZXA.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./\
+chunk-E4YAHXBS.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_E4YAHXBS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_E4YAHXBS.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_EBOOCFUF.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_EBOOCFUF.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_EBOOCFUF.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_UP35PJD6.checkLaunchOptions)(input);const root=context.root(input);if(input.has("miles\
+tone"))await(await Promise.resolve().then(()=>load("./milestone-TVP6A2IX.js"))).requireMilestone(context,input,root);const worktree=job.worktree===void 0?worktreeOf(
+input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,import_chunk_UP35PJD6.launchWords)(
+input,job.earlier),notify:await(0,import_chunk_UP35PJD6.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("time\
+out"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??
+input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??null,onStall:job.
+onStall??(0,import_chunk_UP35PJD6.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.dir,baseline:{}}:
+null,warnings:[...(0,import_chunk_667FZUVN.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??false,credentials:(0,
+import_chunk_FIPOTEWL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_7FDC7ZXA.settleLost)(root.folder);const admit=async()=>{const may={
+share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_DEMY2OZQ.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_AZ4JBGG4.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_E4YAHXBS.nextCommands.
+waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
+await tellDirty(context,job.cwd);return(0,import_chunk_UP35PJD6.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
+undoHandback}=await Promise.resolve().then(()=>load("./handback-MMKOFNS6.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
+root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-GAWEVBZ2.js"));
+const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
+tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
+ --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
+resume!==null)(0,import_chunk_667FZUVN.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_7FDC7ZXA.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_7FDC7ZXA.neighbourWarning)(id,(0,import_chunk_7FDC7ZXA.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_7FDC7ZXA.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_667FZUVN.
+makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
+if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_4Q6K2ISY.requireBase)(words.cwd,base);return part}
+function askedProfile(input){return input.text("profile")}
 
 },
 "./chunk-PRXIW46S.js": function (module, exports) {
@@ -5651,19 +5841,36 @@ const folders=import_chunk_IYTRN2OE.variables.searchPath().split(":").filter(Boo
 map(folder=>import_node_path.default.join(folder,name)));return files.find(import_chunk_S7M4UBSY.exists)??null}
 
 },
-"./chunk-RSE6YRCK.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{judgePrompt:()=>judgePrompt,judgmentOf:()=>judgmentOf});module.exports=stdin_exports;var import_chunk_T3KQBB3V=load(
-"./chunk-T3KQBB3V.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function judgePrompt(questions){const rows=questions.map(({id,question})=>`- ${id}:\
- ${line(question)}`);const example=JSON.stringify({answers:{E1:{holds:true,why:"one sentence"}}});return["You judge the boundary of a long-running piece of work\
-. You change nothing.","Read `.loop/handoff.md`, `.loop/state.json` and the newest entries of `.loop/journal.md`, then as much of the code and tests as you need\
-.","",'Answer each of these questions on its own evidence. "holds": true is yes, false is no. Be strict: what you cannot see, does not hold.',"",...rows,"","You\
-r whole final message is one JSON object of this form, with each id above, and nothing else:","",example,""].join("\n")}function judgmentOf(text,digest,questions){
-for(const candidate of objectsIn(text)){const answers=answersIn(candidate);if(answers===void 0)continue;const read=(0,import_chunk_T3KQBB3V.parseJudgment)(JSON.
-stringify({for:digest,answers}));if(typeof read==="string")continue;const asked=new Set(questions.map(({id})=>id));const known=Object.entries(read.answers).filter(
-([id])=>asked.has(id));if(known.length>0)return JSON.stringify({for:digest,answers:Object.fromEntries(known)})}return void 0}function answersIn(text){try{return JSON.
-parse(text)?.answers}catch{return void 0}}function objectsIn(text){const fenced=[...text.matchAll(/```[a-z]*\n([\s\S]*?)\n```/g)].map(found=>found[1]??"");const outer=text.
-slice(Math.max(0,text.indexOf("{")),text.lastIndexOf("}")+1);return[text.trim(),...fenced.reverse(),outer]}function line(text){return(0,import_chunk_LXK2ZILE.excerpt)(
-(0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),600)}
+"./chunk-RKDHTMSR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{beginCheckpoint:()=>beginCheckpoint,finishBegun:()=>finishBegun,requireCommittable:()=>requireCommittable});module.
+exports=stdin_exports;var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load(
+"./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var slow={timeoutMs:import_chunk_FY75RQA2.
+loopLimits.commitMs};function requireCommittable(git,stays){const refuse=reason=>{throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the commit\
+ of the checkpoint: ${reason}`,stays)};const gitFolder=git.run(["rev-parse","--absolute-git-dir"]);const at=gitFolder.ok?gitFolder.bytes.toString("utf8").trim():
+refuse(gitFolder.reason);for(const[name,what]of[["MERGE_HEAD","a merge"],["CHERRY_PICK_HEAD","a cherry-pick"],["REVERT_HEAD","a revert"],["rebase-merge","a reba\
+se"],["rebase-apply","a rebase"]])if((0,import_chunk_NLGMMXDD.isThere)(import_node_path.default.join(at,name)))refuse(`${what} is going on`);const who=git.run([
+"var","GIT_AUTHOR_IDENT"]);if(!who.ok)refuse("git does not know who you are (git config user.name and user.email)");const filtered=filteredFile(git);if(filtered!==
+void 0)refuse(`${filtered} passes a filter of git (LFS?), which is not run here`)}function filteredFile(git){const changed=git.run(["status","--porcelain=v1","-\
+z","--untracked-files=all","--no-renames"]);if(!changed.ok)return void 0;const files=changed.bytes.toString("utf8").split("\0").filter(row=>row.length>3).map(row=>row.
+slice(3));if(files.length===0)return void 0;const answer=git.run(["check-attr","-z","--stdin","filter"],{input:`${files.join("\0")}\0`});if(!answer.ok)return void 0;
+const words=answer.bytes.toString("utf8").split("\0");for(let index=0;index+2<words.length;index+=3)if(!["unspecified","unset"].includes(words[index+2]??""))return(0,
+import_chunk_LXK2ZILE.plainText)(words[index]??"");return void 0}function commitAll(git,message,state){const there=git.run(["cat-file","blob","HEAD:.loop/state.\
+json"]);if(there.ok&&there.bytes.toString("utf8")===state)return{made:false,head:(0,import_chunk_6RA3ZWCP.headOf)(git)};must(git.run(["add","--all","--","."],slow));
+must(git.run(["add","--force","--",".loop/state.json",".loop/journal.md",".loop/handoff.md"],slow));must(git.run(["commit","--quiet","--no-verify","--no-gpg-sig\
+n","--allow-empty-message","--cleanup=verbatim","-F","-"],{...slow,input:message}));return{made:true,head:(0,import_chunk_6RA3ZWCP.headOf)(git)}}function must(answer){
+if(!answer.ok)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the commit of the checkpoint: ${answer.reason}`)}function beginCheckpoint(place,begun){
+(0,import_chunk_PGEWSQPR.writeJson)(place.begun,begun)}function finishBegun(place){const read=(0,import_chunk_PGEWSQPR.readJson)(place.begun);if(read.kind==="mi\
+ssing")return void 0;const begun=read.kind==="ok"?checked(read.value):void 0;const now=stateNow(place);if(!begun||now!==begun.state.rev&&now!==begun.from){(0,import_chunk_PGEWSQPR.
+moveAside)(place.begun);return void 0}if(!((0,import_chunk_E5TULS2S.readJournal)(place.journal)??"").endsWith(begun.entry))(0,import_chunk_E5TULS2S.appendEntry)(
+place.journal,begun.entry);(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,begun.handoff);(0,import_chunk_PGEWSQPR.writeFile)(place.state,begun.stateText);const done=begun.
+message===null?{made:false,head:null}:commit(place,begun.message,begun.stateText);(0,import_chunk_PGEWSQPR.removeFile)(place.begun);return{committed:done.made,head:done.
+head}}function commit(place,message,text){const git=(0,import_chunk_6RA3ZWCP.openLoopGit)(place);if("reason"in git)throw new import_chunk_NVPF5LEY.FaultError("p\
+reflight",`cannot make the commit of the checkpoint: ${git.reason}`);return commitAll(git.git,message,text)}function stateNow(place){try{const read=(0,import_chunk_FY75RQA2.
+parseLoopState)(JSON.parse((0,import_chunk_PGEWSQPR.readText)(place.state)??""));return read.ok?read.state.rev:void 0}catch{return void 0}}function checked(value){
+const{stateText,entry,handoff,message,from}=value;if(typeof stateText!=="string"||typeof entry!=="string"||typeof handoff!=="string")return void 0;if(message!==
+null&&typeof message!=="string"||typeof from!=="number")return void 0;try{const read=(0,import_chunk_FY75RQA2.parseLoopState)(JSON.parse(stateText));if(!read.ok||
+(0,import_chunk_FY75RQA2.isEdited)(read.state))return void 0;return{state:read.state,stateText,entry,handoff,message,from}}catch{return void 0}}
 
 },
 "./chunk-RYGXIUHY.js": function (module, exports) {
@@ -5676,178 +5883,12 @@ boundOf)(spec,turn);const release=(0,import_chunk_CL3BCQKO.atMonotonic)(bound,()
 stop("hard_timeout");return()=>{release();clearInterval(lease);process.off("SIGURG",look)}}
 
 },
-"./chunk-SEA4IUD4.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{changeLoop:()=>changeLoop,checkLoopFolder:()=>checkLoopFolder,editedFault:()=>editedFault,lastDone:()=>lastDone,lockLoop:()=>lockLoop,
-loopCommand:()=>loopCommand,loopPlace:()=>loopPlace,nextMilestone:()=>nextMilestone,readLoop:()=>readLoop,requireLoop:()=>requireLoop,sealState:()=>sealState,stateText:()=>stateText,
-writeState:()=>writeState});module.exports=stdin_exports;var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.\
-js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5\
-O.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDA\
-VSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGE\
-WSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");function loopPlace(cwd,root){const found=(0,import_chunk_G4YWOPCR.
-findWorktree)(cwd);const worktree=found??cwd;const folder=import_node_path.default.join(worktree,".loop");const own=(0,import_chunk_SBGDAVSA.rootPaths)(root.folder).
-loop;return{worktree,isGit:found!==void 0,folder,state:import_node_path.default.join(folder,"state.json"),journal:import_node_path.default.join(folder,"journal.\
-md"),handoff:import_node_path.default.join(folder,"handoff.md"),root,lock:import_node_path.default.join(own,"lock"),trust:import_node_path.default.join(own,"tru\
-st.json"),begun:import_node_path.default.join(own,"checkpoint.json")}}function checkLoopFolder(place){const facts=(0,import_chunk_S7M4UBSY.factsOf)(place.folder);
-if(!facts)return false;const reason=facts.kind==="link"?"it is a symbolic link":facts.kind!=="folder"?"it is no folder":facts.uid!==process.getuid?.()?`it belon\
-gs to user ${facts.uid}`:void 0;if(reason!==void 0)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use the loop folder ${place.folder}: ${reason}`);
-for(const file of[place.state,place.journal,place.handoff]){const inner=(0,import_chunk_S7M4UBSY.factsOf)(file);if(inner&&inner.kind!=="file")throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot use ${file}: it is no regular file`)}return true}function readLoop(place){if(!checkLoopFolder(place))return{kind:"none"};const text=(0,
-import_chunk_PGEWSQPR.readText)(place.state,import_chunk_FY75RQA2.loopLimits.stateBytes+1);if(text===void 0)return{kind:"damaged",faults:[".loop has no state.js\
-on"]};if(text.length>import_chunk_FY75RQA2.loopLimits.stateBytes)return{kind:"damaged",faults:["state.json is larger than 1 MiB"]};let value;try{value=JSON.parse(
-text)}catch(error){return{kind:"damaged",faults:[`state.json is no JSON: ${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,160)}`]}}const read=(0,import_chunk_FY75RQA2.
-parseLoopState)(value);return read.ok?{kind:"ok",state:read.state,isEdited:(0,import_chunk_FY75RQA2.isEdited)(read.state)}:{kind:"damaged",faults:read.faults.map(
-fault=>`state.json, ${(0,import_chunk_LXK2ZILE.plainText)(fault)}`)}}function requireLoop(place){const read=readLoop(place);if(read.kind==="ok")return read.state;
-if(read.kind==="none")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot find a loop: there is no ${place.folder}`,loopCommand(place,"init",'"GOAL"'));
-throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the loop: ${read.faults.join("; ")}`,"bring it back with git (git checkout -- .loop), or men\
-d that field")}async function changeLoop(place,change){return lockLoop(place,async()=>{const state=requireLoop(place);if((0,import_chunk_FY75RQA2.isEdited)(state))
-throw editedFault(place);const changed=await change(state);if(changed===state)return state;const next=sealState(changed);writeState(place,next);return next})}function editedFault(place){
-return new import_chunk_NVPF5LEY.FaultError("preflight","cannot change the loop: its state.json was edited by hand (its hash does not fit)",`look at it and take\
- it over with: ${loopCommand(place,"trust")}`)}async function lockLoop(place,fn){(0,import_chunk_LTTE43GU.ensureRoot)(place.root.folder);(0,import_chunk_PGEWSQPR.
-createFolder)((0,import_chunk_SBGDAVSA.rootPaths)(place.root.folder).loop);return(0,import_chunk_V3DXEM5O.withLock)(place.lock,async()=>{if((0,import_chunk_S7M4UBSY.
-exists)(place.begun))(await Promise.resolve().then(()=>load("./begun-7LW4KEVF.js"))).finishBegun(place);return fn()},import_chunk_FY75RQA2.loopLimits.lockMs)}function sealState(state){
-const next={...state,rev:state.rev+1,updated:(0,import_chunk_CL3BCQKO.isoNow)()};return{...next,hash:(0,import_chunk_FY75RQA2.hashOfState)(next)}}function writeState(place,state){
-(0,import_chunk_PGEWSQPR.writeFile)(place.state,stateText(state))}function stateText(state){return`${JSON.stringify(state,null,2)}
-`}function loopCommand(place,verb,...rest){const words=(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"loop",verb,...place.root.
-option]);return[words,...rest].join(" ")}function nextMilestone(state){const{current}=state;return state.milestones.find(({id})=>id===current?.milestone)??state.
-milestones.find(({status})=>status!=="done")}function lastDone(state){return state.last===void 0?void 0:state.milestones.find(({id})=>id===state.last)}
-
-},
-"./chunk-SEUHWXD5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{goOn:()=>goOn,lastWords:()=>lastWords});module.exports=stdin_exports;var import_chunk_WFHNRJ4Z=load("./chunk-WFHNRJ\
-4Z.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");function goOn(place,state){const{stopped}=state;
-if(stopped?.reason==="finished")return"the loop is finished: nothing is left to do";if(stopped)return`STOPPED (${stopped.reason}: ${short(stopped.detail)}): beg\
-in nothing; take it back with: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"stop","--clear")}`;const next=(0,import_chunk_SEA4IUD4.nextMilestone)(state);if(!next)
-return`all milestones are done: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"gate")}`;if(next.status==="pending")return`take it: ${(0,import_chunk_SEA4IUD4.loopCommand)(
-place,"start")}`;return`${next.id} is in progress, held by ${(0,import_chunk_WFHNRJ4Z.holderText)(state)}; its brief: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,
-"next","--prompt")}`}function lastWords(place,state,holds){if(holds&&state)return[`go on: ${goOn(place,state)}`];const nogo=["NO-GO: begin no milestone. Mend ha\
-ndoff, state and journal only (never source,",`tests or configuration), then: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"check")}`];const isMidway=state?.milestones.
-some(({status})=>status==="in_progress")??false;if(!state||!isMidway&&!state.stopped)return nogo;return state.stopped?[...nogo,goOn(place,state)]:[...nogo,`Chan\
-ges that are not committed may be work that had begun: ${goOn(place,state)}`]}function short(text){return(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll(/\s+/g,
-" ").slice(0,200)}
-
-},
-"./chunk-T3KQBB3V.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{digestOf:()=>digestOf,evaluate:()=>evaluate,green:()=>green,markedLines:()=>markedLines,parseJudgment:()=>parseJudgment,
-readJudgment:()=>readJudgment});module.exports=stdin_exports;var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_VWW75HEI=load("./chunk-VWW75\
-HEI.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_NLGMMXDD=load("./chunk-NLG\
-MMXDD.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-F\
-Y75RQA2.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_LXK2ZILE=load("./chunk\
--LXK2ZILE.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_L7CMPXNA=load("./chu\
-nk-L7CMPXNA.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./c\
-hunk-PDZYO7X2.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("nod\
-e:path");var import_node_path2=builtin("node:path");function pass(...evidence){return{result:"pass",evidence:tidy(evidence)}}function skipped(...evidence){return{
-result:"skipped",evidence:tidy(evidence)}}function fail(check,fixes){return{result:"fail",evidence:tidy(fixes.map(({what})=>what)),fixes:fixes.slice(0,50).map(fix=>({
-check,...fix,what:(0,import_chunk_LXK2ZILE.excerpt)(fix.what,240)}))}}function tidy(lines){const shown=lines.slice(0,10).map(line=>(0,import_chunk_LXK2ZILE.excerpt)(
-line,200));return lines.length>10?[...shown.slice(0,9),`and ${lines.length-9} more`]:shown}var coherent={id:"E1",title:"state coherent",run({read,state,place}){
-if(read.kind!=="ok"||!state){const faults=read.kind==="damaged"?read.faults:["there is no loop"];return fail("E1",faults.map(what=>({owner:"loop",what,command:"\
-git checkout -- .loop"})))}if(read.isEdited)return fail("E1",[{owner:"human",what:"state.json was edited by hand: its hash does not fit",command:(0,import_chunk_SEA4IUD4.
-editedFault)(place).next??""}]);const working=state.milestones.filter(({status})=>status==="in_progress");if(working.length>1)return fail("E1",[{owner:"human",what:`\
-two milestones are in progress: ${working.map(({id})=>id).join(", ")}`}]);const next=(0,import_chunk_SEA4IUD4.nextMilestone)(state);if(!next)return pass(`all ${state.
-milestones.length} milestones are done`);if((0,import_chunk_W74SXZCO.acceptanceOf)(next).length===0)return fail("E1",[{owner:"human",what:`milestone ${next.id} \
-has no acceptance`,command:(0,import_chunk_SEA4IUD4.loopCommand)(place,"plan",`--acceptance "${next.id}: WHAT MUST BE TRUE"`)}]);return{...pass(`next: ${next.id}\
-, ${next.status}`),questions:[questionOf(next)]}}};function questionOf(next){return{id:"E1",check:"E1",question:`Can a test prove the acceptance of ${next.id} (${(0,
-import_chunk_W74SXZCO.acceptanceOf)(next).join("; ")})?`}}function runCommand(place,cmd,call){const environment={...call.environment};for(const name of import_chunk_B43A2IIN.
-repositoryVariables)delete environment[name];return(0,import_chunk_NBJZFTDI.runTool)({program:"/bin/sh",args:["-c",cmd],cwd:place.worktree,environment,timeoutMs:call.
-timeoutMs,limit:import_chunk_FY75RQA2.loopLimits.verifyBytes,...call.signal?{signal:call.signal}:{},killOnAbort:true})}var green={id:"E2",title:"baseline green",
-async run(seen){const{state,place,runCommands}=seen;if(!state)return skipped("the state cannot be read");if(state.verify.length===0)return fail("E2",[{owner:"hu\
-man",what:"the loop has no verify command, so nothing proves that it is green",command:(0,import_chunk_SEA4IUD4.loopCommand)(place,"plan",'--verify "COMMAND"')}]);
-if(!runCommands)return skipped(`${state.verify.length} verify commands were not run (loop gate, or loop check --run)`);const told=[];for(const one of state.verify){
-if(seen.passed.has(one.cmd)){told.push(`${one.name}: passed before on this very tree`);continue}const trouble=await troubleOf(one,seen);if(trouble!==null)return fail(
-"E2",[{owner:"developer",what:trouble}]);seen.onPassed(one.cmd);told.push(`${one.name}: exit 0`)}return pass(...told)}};async function troubleOf({name,cmd,timeout_s},seen){
-const answer=await runCommand(seen.place,cmd,{...seen,timeoutMs:timeout_s*1e3});if(answer.how==="exited"&&answer.code===0)return null;const lines=Buffer.concat(
-[answer.stdout,Buffer.from("\n"),answer.stderr]).toString("utf8").trimEnd().split("\n");const tail=(0,import_chunk_LXK2ZILE.excerpt)(lines.filter(line=>line.trim()!==
-"").slice(-3).join(" | "),140);const how=answer.how==="exited"?`exit ${answer.code}`:answer.how==="timeout"?`took longer than ${timeout_s} s`:answer.how==="floo\
-ded"?"printed more than 32 MiB":answer.reason??answer.how;return`${name}: ${how}${tail===""?"":`: ${tail}`}`}function readFindings(place,id){const read=(0,import_chunk_PGEWSQPR.
-readJson)((0,import_chunk_SBGDAVSA.jobPaths)(place.root.folder,id).resultRecord);if(read.kind!=="ok")return void 0;const findings=read.value.findings;return typeof findings?.
-verdict==="string"?findings.verdict:void 0}var jobsQuiet={id:"E2b",title:"jobs of the loop",run({state,place,exclude}){if(!state)return skipped("the state canno\
-t be read");const jobs=(0,import_chunk_7OEGHOS7.loopJobs)(place,state.since).filter(({spec})=>!exclude.includes(spec.id));const call=(verb,id)=>(0,import_chunk_GEPPUING.
-quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),verb,id,...place.root.option]);const live=jobs.filter(job=>!job.state||!(0,import_chunk_OC3P7SNQ.isEnded)(
-job.state));const bad=jobs.filter(job=>isBad(job)&&!isMadeGood(job,jobs));const faults=[...live.map(({spec})=>({owner:"human",what:`job ${spec.id} of milestone ${spec.
-milestone} is still live`,command:call("wait",spec.id)})),...bad.map(({spec,state:ended})=>({owner:"developer",what:`job ${spec.id} of milestone ${spec.milestone}\
- ${ended?.state}${ended?.error?` (${ended.error.code})`:""}`,command:call("result",spec.id)}))];const last=(0,import_chunk_SEA4IUD4.lastDone)(state);if(last?.risk===
-"risky"){const review=jobs.findLast(({spec,state:ended})=>spec.staff?.mode==="review"&&spec.milestone===last.id&&ended?.state==="done");const verdict=review?readFindings(
-place,review.spec.id):void 0;if(!review)faults.push({owner:"developer",what:`milestone ${last.id} is risky and has no finished review`,command:(0,import_chunk_GEPPUING.
-quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"review","--milestone",last.id,"--schema","--prompt","Review this milestone.",...place.root.option])});else if(verdict!==
-"approve")faults.push({owner:"developer",what:`the review ${review.spec.id} of risky milestone ${last.id} says ${verdict??"nothing that can be read"}`,command:call(
-"result",review.spec.id)})}if(faults.length>0)return fail("E2b",faults);return pass(jobs.length===0?"no jobs since the milestone was begun":`${jobs.length} jobs\
- ended well or were made good`)}};function isBad({state}){return state!==null&&(0,import_chunk_OC3P7SNQ.isEnded)(state)&&state.state!=="done"}function isMadeGood(job,jobs){
-const{spec}=job;if(job.state?.state==="canceled")return true;return jobs.some(other=>other.state?.state==="done"&&other.spec.created_at>spec.created_at&&other.spec.
-milestone===spec.milestone&&(other.spec.lineage?.root===(spec.lineage?.root??spec.id)||other.spec.kind===spec.kind&&other.spec.verb===spec.verb))}var signs=[...[
-"package.json","tsconfig.json","biome.json","eslint.config.js","pyproject.toml","pytest.ini","setup.cfg","tox.ini","ruff.toml","mypy.ini"],...["Makefile","justf\
-ile","Cargo.toml","go.mod","pom.xml","build.gradle","build.gradle.kts","CMakeLists.txt","Gemfile","composer.json","mix.exs","deno.json"]];var harness={id:"E3",title:"\
-harness",run({state,place}){if(!state)return skipped("the state cannot be read");const found=signs.filter(name=>(0,import_chunk_NLGMMXDD.isRegularFile)(import_node_path.
-default.join(place.worktree,name)));if(found.length===0&&state.verify.length===0)return fail("E3",[{owner:"developer",what:"neither a verify command nor a known\
- test, lint or type configuration was found"}]);const next=(0,import_chunk_SEA4IUD4.nextMilestone)(state);const questions=next?[{id:"E3",check:"E3",question:`Ca\
-n the acceptance of ${next.id} (${(0,import_chunk_W74SXZCO.acceptanceOf)(next).join("; ")}) be said as tests in this harness?`}]:[];return{...pass(`${state.verify.
-length} verify commands; found: ${found.join(", ")||"no configuration file"}`),questions}}};var markers=/(?<![A-Za-z0-9_])(TODO|FIXME|HACK)(?![A-Za-z0-9_])/;var debug=[
-["breakpoint()",/(?<![\w.])breakpoint\(\)/],["import pdb",/^\s*import pdb\b/],["pdb.set_trace",/\bpdb\.set_trace\b/],["console.log",/\bconsole\.log\b/],["debugg\
-er",/^\s*debugger\s*;?\s*$/],["print of DEBUG",/\bprint\s*\(.*DEBUG/],["logger.debug",/\blogger\.debug\b/]];var prose=/\.(?:md|txt|rst|adoc)$/i;var clean={id:"E\
-4",title:"tree clean",run({state,place,git}){if(!state)return skipped("the state cannot be read");if("reason"in git)return place.isGit?fail("E4",[{owner:"human",
-what:`git cannot be asked: ${git.reason}`}]):pass(git.reason);const open=(0,import_chunk_6RA3ZWCP.uncommitted)(place,git.git);if("reason"in open)return fail("E4",
-[{owner:"human",what:open.reason}]);const added=(0,import_chunk_6RA3ZWCP.addedLines)(place,git.git,state.boundary);if("reason"in added)return fail("E4",[{owner:"\
-human",what:added.reason}]);const faults=[...open.files.map(file=>`${file} is not committed`),...markedLines(added.lines)];if(faults.length>0)return fail("E4",faults.
-map(what=>({owner:"developer",what})));return pass("nothing uncommitted",`${added.lines.length} lines added since ${state.boundary?.slice(0,12)??"the beginning"}\
-, none with a marker or debug code`)}};function markedLines(lines){return lines.flatMap(({file,line,text})=>faultsOf(file,text).map(what=>`${file}:${line} has ${what}\
-: ${text.trim()}`))}function faultsOf(file,text){const marker=markers.exec(text)?.[1];const found=prose.test(file)?[]:debug.filter(([,pattern])=>pattern.test(text)).
-map(([name])=>name);return[...marker===void 0?[]:[marker],...found]}var handoff={id:"E5",title:"handoff fresh",run({state,place}){if(!state)return skipped("the \
-state cannot be read");const text=(0,import_chunk_VWW75HEI.readHandoff)(place);if(text===void 0)return fail("E5",[{owner:"loop",what:"there is no handoff.md"}]);
-const faults=[];const last=text.trimEnd().split("\n").at(-1)??"";if(last!==(0,import_chunk_FY75RQA2.stampLine)(state))faults.push(`handoff.md is of another stat\
-e: it ends with ${last.slice(0,80)||"nothing"}`);const missing=import_chunk_W74SXZCO.handoffHeads.filter(head=>!text.includes(`
-## ${head}
-`));if(missing.length>0)faults.push(`handoff.md has no ${missing.join(", ")}`);const next=state.milestones.find(({status})=>status!=="done");if(next&&!text.includes(
-next.id))faults.push(`handoff.md does not name the next milestone ${next.id}`);if(faults.length>0)return fail("E5",faults.map(what=>({owner:"loop",what})));return{
-...pass(`written for iteration ${state.iteration}`),questions:[{id:"E5",check:"E5",question:"Is .loop/handoff.md enough for a reader who knows nothing else?"}]}}};
-var journal={id:"E6",title:"journal appended",run({state,place,git}){if(!state)return skipped("the state cannot be read");const text=(0,import_chunk_OKO42UMP.readJournal)(
-place.journal);if(text===void 0)return fail("E6",[{owner:"loop",what:"there is no journal.md"}]);const before="git"in git?(0,import_chunk_6RA3ZWCP.committed)(git.
-git,".loop/journal.md"):void 0;if(before&&!Buffer.from(text).subarray(0,before.length).equals(before))return fail("E6",[{owner:"loop",what:"journal.md was rewri\
-tten: what is committed is not the beginning of it",command:"git diff -- .loop/journal.md"}]);if(state.iteration>0&&!(0,import_chunk_OKO42UMP.hasEntry)(text,state.
-iteration))return fail("E6",[{owner:"loop",what:`journal.md has no whole entry of iteration ${state.iteration}`}]);return pass(`entry of iteration ${state.iteration}`,
-before?`the committed ${before.length} bytes are its beginning`:"nothing of it is committed yet")}};var conditions={id:"E7",title:"stop conditions",async run(seen){
-const{state}=seen;if(!state)return skipped("the state cannot be read");const told=[];const faults=[];const questions=[];for(const[at,condition]of state.stop_conditions.
-entries()){const answer=await judge(condition,seen);if(answer==="words"){questions.push({id:`E7.${at+1}`,check:"E7",question:`Is this stop condition NOT met: ${condition}\
-?`});continue}if(answer.is==="met")seen.met.push({condition,evidence:answer.why});if(answer.is==="fault")faults.push(`stop condition ${condition}: ${answer.why}`);
-told.push(`${condition}: ${answer.is==="met"?"MET":"not met"} (${answer.why})`)}if(faults.length>0)return{...fail("E7",faults.map(what=>({owner:"human",what}))),
-questions};return{...pass(...told.length===0?[`${state.stop_conditions.length} conditions, none for a machine`]:told),questions}}};async function judge(condition,seen){
-const[,kind,rest=""]=/^(file|date|cmd):\s*(.*)$/s.exec(condition)??[];if(kind==="file")return judgeFile(rest.trim(),seen.place.worktree);if(kind==="date"){const due=Date.
-parse(rest.trim());if(Number.isNaN(due))return{is:"fault",why:"no ISO date"};return{is:(0,import_chunk_CL3BCQKO.nowMs)()>=due?"met":"not met",why:`now ${(0,import_chunk_CL3BCQKO.
-isoNow)()}`}}if(kind!=="cmd")return"words";if(!seen.runCommands)return{is:"not met",why:"not run"};const answer=await runCommand(seen.place,rest.trim(),{...seen,
-timeoutMs:import_chunk_FY75RQA2.loopLimits.conditionMs});if(answer.how!=="exited")return{is:"fault",why:answer.how};return{is:answer.code===0?"met":"not met",why:`\
-exit ${answer.code}`}}function judgeFile(name,worktree){const full=import_node_path2.default.resolve(worktree,name);if(name===""||import_node_path2.default.isAbsolute(
-name)||!`${full}/`.startsWith(`${worktree}/`))return{is:"fault",why:"it is no path inside the worktree"};return(0,import_chunk_NLGMMXDD.isThere)(full)?{is:"met",
-why:"it is there"}:{is:"not met",why:"it is not there"}}var checks=[coherent,green,jobsQuiet,harness,clean,handoff,journal,conditions];async function evaluate(place,asked){
-const read=(0,import_chunk_SEA4IUD4.readLoop)(place);const state=read.kind==="ok"?read.state:null;const isCounted=asked.gate!==void 0&&state?.gate?.job===asked.
-gate&&state.gate.verdict==="NO-GO";const seen={...{place,read,state,git:(0,import_chunk_6RA3ZWCP.openLoopGit)(place),runCommands:asked.runCommands,environment:asked.
-environment},...{signal:asked.signal,exclude:asked.exclude??[],passed:asked.passed??new Set,met:[]},onPassed:asked.onPassed??(()=>void 0)};const results=[];for(const{
-id,title,run}of checks){const answer=await run(seen);results.push(judged({id,title,fixes:[],questions:[],...answer},asked.answers??{}))}const before=state&&isCounted?
-{...state,remediation_rounds:state.remediation_rounds-1}:state;return reportOf(before,results,seen.met,asked.answers??{})}function judged(result,answers){const refused=result.
-questions.filter(({id,check})=>check!=="E7"&&answers[id]?.holds===false);if(refused.length===0)return result;const fixes=refused.map(({id,question})=>({check:result.
-id,owner:"developer",what:`${question} No: ${answers[id]?.why??""}`.slice(0,240)}));return{...result,result:"fail",fixes:[...result.fixes,...fixes],evidence:[...result.
-evidence,...fixes.map(({what})=>what)].slice(0,10)}}function reportOf(state,results,met,answers){const failed=results.filter(({result})=>result==="fail");const questions=results.
-flatMap(result=>result.questions);const words=questions.filter(({id,check})=>check==="E7"&&answers[id]?.holds===false);const fixes=failed.flatMap(result=>result.
-fixes);const base={iteration:state?.iteration??0,milestone:(state&&(0,import_chunk_SEA4IUD4.nextMilestone)(state)?.id)??null,checks:results,failed_checks:failed.
-map(({id})=>id),...{fixes,questions},unanswered:questions.filter(({id})=>answers[id]===void 0).map(({id})=>id),remediation_rounds:state?.remediation_rounds??0,fingerprint:failed.
-length===0?null:fingerprintOf(fixes.map(({check,what})=>`${check} ${what}`))};const declared=[...met.map(({condition})=>condition),...words.map(({question})=>question)];
-const stop=state&&stopOf(state,failed.length>0,declared,base.fingerprint);if(stop)return{verdict:"STOP",...stop,...base};if(failed.length>0)return{verdict:"NO-G\
-O",reason:null,detail:fixes[0]?.what??"",...base};return{verdict:"GO",reason:null,detail:base.milestone===null?"":`go on with ${base.milestone}`,...base}}function stopOf(state,isBad2,declared,fingerprint){
-if(state.stopped&&state.stopped.reason!=="finished")return{reason:state.stopped.reason,detail:state.stopped.detail};if(declared.length>0)return{reason:"declared",
-detail:declared.join("; ").slice(0,500)};const isDone=state.milestones.length>0&&state.milestones.every(({status})=>status==="done");if(isDone&&!isBad2)return{reason:"\
-finished",detail:`all ${state.milestones.length} milestones are done`};if(isBad2&&fingerprint!==null){const{sameFailures,remediationRounds}=import_chunk_FY75RQA2.
-loopLimits;if(running(state,fingerprint)+1>=sameFailures)return{reason:"repeated_failure",detail:`the same failure in ${sameFailures} iterations running`};if(state.
-remediation_rounds>=remediationRounds)return{reason:"remediation_exhausted",detail:`NO-GO for the ${remediationRounds+1}rd time in iteration ${state.iteration}`}}
-const{iterations_max:most}=state.budget;if(!isDone&&most!==null&&state.iteration>=most)return{reason:"iterations_exhausted",detail:`${state.iteration} of ${most}\
- iterations are used up`};return null}function running(state,fingerprint){let count=0;for(let iteration=state.iteration-1;iteration>=0;iteration-=1){if(!state.failure_fingerprints.
-includes(`${iteration}:${fingerprint}`))break;count+=1}return count}function fingerprintOf(faults){return(0,import_chunk_L7CMPXNA.hashOf)(faults.map(text=>text.
-replaceAll(/\d+/g,"#")).sort().join("\n")).slice(0,12)}function questionDigest(questions,stamp){return(0,import_chunk_L7CMPXNA.hashOf)(JSON.stringify([stamp,questions.
-map(({id,question})=>[id,question])])).slice(0,16)}var judgeBytes=256*1024;function digestOf(state,questions){return questionDigest(questions,state?(0,import_chunk_FY75RQA2.
-planHash)(state):"")}function readJudgment(file){const text=(0,import_chunk_PGEWSQPR.readText)(file,judgeBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot read the judge's answers ${file}: there is no such file`);if(text.length>judgeBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take t\
-he judge's answers ${file}: more than 256 KiB`);const found=parseJudgment(text);if(typeof found==="string")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tak\
-e the judge's answers ${file}: ${found}`,form);return found}var form='its form: {"for": DIGEST, "answers": {"E1": {"holds": true, "why": "..."}}}';function parseJudgment(text){
-let value;try{value=JSON.parse(text)}catch(error){return`it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,120)})`}const{for:digest,answers}=value??
-{};if(typeof digest!=="string")return'it has no text "for"';if(typeof answers!=="object"||answers===null||Array.isArray(answers))return'it has no object "answer\
-s"';const out=Object.create(null);for(const[id,answer]of Object.entries(answers)){const{holds,why}=answer??{};if(typeof holds!=="boolean")return`the answer to ${(0,
-import_chunk_LXK2ZILE.excerpt)(id,20)} has no "holds": true or false`;if(/^E\d[a-z]?(\.\d{1,3})?$/.test(id))out[id]={holds,why:typeof why==="string"?(0,import_chunk_LXK2ZILE.
-excerpt)(why,200):""}}return{for:digest,answers:out}}
+"./chunk-TAZTSG42.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{readHandoff:()=>readHandoff,rewriteHandoff:()=>rewriteHandoff});module.exports=stdin_exports;var import_chunk_W74SXZCO=load(
+"./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var handoffBytes=1024*1024;function rewriteHandoff(place){
+return(0,import_chunk_B6BEH722.lockLoop)(place,()=>(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_W74SXZCO.makeHandoff)((0,import_chunk_B6BEH722.
+requireLoop)(place),(0,import_chunk_W74SXZCO.extraOf)(readHandoff(place)))))}function readHandoff(place){return(0,import_chunk_PGEWSQPR.readText)(place.handoff,
+handoffBytes)}
 
 },
 "./chunk-TNLY6VRI.js": function (module, exports) {
@@ -5872,14 +5913,6 @@ text=(0,import_chunk_PGEWSQPR.readText)(file)}catch(error){throw refused(file,`i
 void 0)throw refused(file,"it is no regular file");return text}function refused(file,reason,next=form){return new import_chunk_NVPF5LEY.FaultError("preflight",`\
 cannot use the config ${file}: ${reason}`,next)}var form='the form is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}, "notify": ["PROGRA\
 M"]}';
-
-},
-"./chunk-VWW75HEI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{readHandoff:()=>readHandoff,rewriteHandoff:()=>rewriteHandoff});module.exports=stdin_exports;var import_chunk_W74SXZCO=load(
-"./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var handoffBytes=1024*1024;function rewriteHandoff(place){
-return(0,import_chunk_SEA4IUD4.lockLoop)(place,()=>(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_W74SXZCO.makeHandoff)((0,import_chunk_SEA4IUD4.
-requireLoop)(place),(0,import_chunk_W74SXZCO.extraOf)(readHandoff(place)))))}function readHandoff(place){return(0,import_chunk_PGEWSQPR.readText)(place.handoff,
-handoffBytes)}
 
 },
 "./chunk-W74SXZCO.js": function (module, exports) {
@@ -5916,27 +5949,6 @@ keyFiles,next:[]}}function listUnder(text,head,after){const section=text?.split(
 `)[1]?.split("\n## ")[0]??"";const part=after===void 0?section:section.split(`
 ${after}
 `)[1]??"";return part.split("\n").flatMap(line=>/^- (.+)$/.exec(line)?.[1]??[])}
-
-},
-"./chunk-WFHNRJ4Z.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{beginMilestone:()=>beginMilestone,holderText:()=>holderText});module.exports=stdin_exports;var import_chunk_SEA4IUD4=load(
-"./chunk-SEA4IUD4.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function beginMilestone(place,who){const git=(0,import_chunk_6RA3ZWCP.openLoopGit)(
-place);const base="git"in git?(0,import_chunk_6RA3ZWCP.headOf)(git.git):null;let isNew=true;const state=await(0,import_chunk_SEA4IUD4.changeLoop)(place,old=>{if(old.
-stopped)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot start: the loop is stopped (${old.stopped.reason}: ${(0,import_chunk_LXK2ZILE.plainText)(
-old.stopped.detail)})`,(0,import_chunk_SEA4IUD4.loopCommand)(place,"stop","--clear"));const working=old.milestones.filter(({status})=>status==="in_progress");if(working.
-length>1)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot start: two milestones are in progress: ${working.map(({id})=>id).join(", ")}`,(0,import_chunk_SEA4IUD4.
-loopCommand)(place,"check"));const[open]=working;if(open){const isSame=(who.milestone??open.id)===open.id&&old.current!==null&&(old.current.owner===who.owner&&who.
-owner!==null||who.job!==void 0&&old.current.job===who.job);if(!isSame)throw held(place,old,open);isNew=false;return old}const chosen=chosenOf(place,old,who.milestone);
-const now=(0,import_chunk_CL3BCQKO.isoNow)();return{...old,milestones:old.milestones.map(one=>one.id===chosen.id?{...one,status:"in_progress"}:one),current:{milestone:chosen.
-id,owner:who.owner,started:now,base,...who.job===void 0?{}:{job:who.job}},since:now}});const milestone=state.milestones.find(({status})=>status==="in_progress");
-return{state,milestone,isNew}}function holderText({current}){if(!current)return"somebody";const who=current.owner===null?"a caller without an owner":(0,import_chunk_LXK2ZILE.
-plainText)(current.owner);return`${who}${current.job===void 0?"":` (job ${current.job})`} since ${current.started}`}function held(place,state,open){return new import_chunk_NVPF5LEY.
-FaultError("busy",`cannot start: milestone ${open.id} is in progress, held by ${holderText(state)}`,(0,import_chunk_SEA4IUD4.loopCommand)(place,"status"))}function chosenOf(place,state,id){
-const pending=state.milestones.filter(({status})=>status==="pending");const[first]=pending;if(!first)throw new import_chunk_NVPF5LEY.FaultError("preflight","can\
-not start: no milestone is pending",(0,import_chunk_SEA4IUD4.loopCommand)(place,"gate"));if(id===void 0)return first;const found=pending.find(one=>one.id===id);
-if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot start ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(id))}: no such pending milestone; there a\
-re ${pending.map(one=>one.id).join(", ")}`);return found}
 
 },
 "./chunk-X2TSI3J6.js": function (module, exports) {
@@ -6005,55 +6017,6 @@ isEnded)(state))return null;return`expected to take ${(0,import_chunk_SBRRC2LY.f
 ran))}`}function whole(ms){return ms<1e3?ms:Math.floor(ms/1e3)*1e3}
 
 },
-"./chunk-XZJKBKNV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_MLMIRPHM=load("./chun\
-k-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_7FDC7ZXA=load("./ch\
-unk-7FDC7ZXA.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./\
-chunk-E4YAHXBS.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_E4YAHXBS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_E4YAHXBS.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_EBOOCFUF.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_EBOOCFUF.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_EBOOCFUF.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_MLMIRPHM.checkLaunchOptions)(input);const root=context.root(input);if(input.has("miles\
-tone"))await(await Promise.resolve().then(()=>load("./milestone-S3LOGLCG.js"))).requireMilestone(context,input,root);const worktree=job.worktree===void 0?worktreeOf(
-input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,import_chunk_MLMIRPHM.launchWords)(
-input,job.earlier),notify:await(0,import_chunk_MLMIRPHM.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("time\
-out"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??
-input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??null,onStall:job.
-onStall??(0,import_chunk_MLMIRPHM.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.dir,baseline:{}}:
-null,warnings:[...(0,import_chunk_667FZUVN.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??false,credentials:(0,
-import_chunk_FIPOTEWL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_7FDC7ZXA.settleLost)(root.folder);const admit=async()=>{const may={
-share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_DEMY2OZQ.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_AZ4JBGG4.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_E4YAHXBS.nextCommands.
-waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
-await tellDirty(context,job.cwd);return(0,import_chunk_MLMIRPHM.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
-const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
-undoHandback}=await Promise.resolve().then(()=>load("./handback-MMKOFNS6.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
-cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
-root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-GAWEVBZ2.js"));
-const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
-tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
- --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
-resume!==null)(0,import_chunk_667FZUVN.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
-import_chunk_7FDC7ZXA.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_7FDC7ZXA.neighbourWarning)(id,(0,import_chunk_7FDC7ZXA.
-modeOf)(root.folder,id))),told:id=>(0,import_chunk_7FDC7ZXA.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_667FZUVN.
-makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
-if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_4Q6K2ISY.requireBase)(words.cwd,base);return part}
-function askedProfile(input){return input.text("profile")}
-
-},
 "./chunk-YPYRPMO7.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{gateCode:()=>gateCode,gateError:()=>gateError,gateText:()=>gateText});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");function gateCode({verdict,reason}){if(verdict==="GO")return import_chunk_6PFAPK5K.
@@ -6100,6 +6063,44 @@ then(()=>load("./git-W2GBJ7F4.js"))).git,cmd:async()=>(await Promise.resolve().t
 ()=>load("./http-REMRMH7U.js"))).http,npm:async()=>(await Promise.resolve().then(()=>load("./npm-UFPTVB4A.js"))).npm,ci:async()=>(await Promise.resolve().then(()=>load(
 "./ci-G4WQWDV6.js"))).ci,pr:async()=>(await Promise.resolve().then(()=>load("./pr-VURLDASD.js"))).pr,review:async()=>(await Promise.resolve().then(()=>load("./r\
 eview-MH7L6V7B.js"))).review};var watchIds=Object.keys(loaders);async function loadWatch(id){return Object.hasOwn(loaders,id)?loaders[id]():void 0}
+
+},
+"./chunk-ZBDG4JBZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandsOf:()=>commandsOf,isTrusted:()=>isTrusted,requireTrust:()=>requireTrust,trust:()=>trust});module.exports=stdin_exports;
+var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");
+var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");
+function commandsOf(state){const conditions=state.stop_conditions.filter(text=>text.startsWith("cmd:")).map(text=>text.slice(4).trim());return[...new Set([...state.
+verify.map(({cmd})=>cmd),...conditions])].sort()}function isTrusted(place,state){if(commandsOf(state).length===0)return true;const read=(0,import_chunk_PGEWSQPR.
+readJson)(place.trust);const key=(0,import_chunk_L7CMPXNA.readKey)();if(key===void 0||read.kind!=="ok"||typeof read.value.mac!=="string")return false;return(0,import_chunk_L7CMPXNA.
+sameMac)((0,import_chunk_L7CMPXNA.macOfShort)(promise(place,state),key),read.value.mac)}function trust(place,state){(0,import_chunk_PGEWSQPR.createFolder)((0,import_chunk_SBGDAVSA.
+rootPaths)(place.root.folder).loop);(0,import_chunk_PGEWSQPR.writeJson)(place.trust,{commands:commandsOf(state),mac:(0,import_chunk_L7CMPXNA.macOfShort)(promise(
+place,state),(0,import_chunk_L7CMPXNA.ensureKey)())})}function requireTrust(place,state){if(isTrusted(place,state))return;const count=commandsOf(state).length;throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot run the ${count===1?"command":`${count} commands`} of this loop: you have not said that you trust them here`,`look at them with: ${(0,
+import_chunk_B6BEH722.loopCommand)(place,"trust")}`)}function promise(place,state){return{loop:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),commands:commandsOf(
+state)}}
+
+},
+"./chunk-ZG5A5M6E.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{bounded:()=>bounded,entryLines:()=>entryLines,handoffLines:()=>handoffLines,stateLines:()=>stateLines});module.exports=
+stdin_exports;var import_chunk_44FYZUN5=load("./chunk-44FYZUN5.js");var import_chunk_TAZTSG42=load("./chunk-TAZTSG42.js");var import_chunk_B6BEH722=load("./chun\
+k-B6BEH722.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_LXK2ZILE=load("./ch\
+unk-LXK2ZILE.js");var doneShown=3;var lineBytes=500;var stateBytes=160;function handoffLines(place,most){const text=(0,import_chunk_TAZTSG42.readHandoff)(place);
+if(text===void 0)return["there is no handoff.md"];const lines=text.trimEnd().split("\n");return bounded(lines.length>most?shortened(lines):lines,most,place.handoff)}
+function shortened(lines){const from=lines.indexOf("## Completed");const to=lines.findIndex((line,at)=>at>from&&line.startsWith("## "));const rows=lines.flatMap(
+(line,at)=>at>from&&at<to&&line.startsWith("- ")?[at]:[]);const gone=from<0?[]:rows.slice(0,-doneShown);if(gone.length===0)return lines.filter(line=>line!=="");
+const kept=lines.flatMap((line,at)=>at===gone[0]?[`- [${gone.length} earlier lines]`]:gone.includes(at)?[]:[line]);return kept.filter(line=>line!=="")}function stateLines(state){
+const done=state.milestones.filter(({status})=>status==="done").length;const next=(0,import_chunk_B6BEH722.nextMilestone)(state);const working=state.milestones.
+filter(({status})=>status==="in_progress");const{iterations_max:most}=state.budget;return[`goal: ${state.goal}`,`iteration ${state.iteration}${most===null?"":` \
+of at most ${most}`}, ${done} of ${state.milestones.length} milestones done`,next?`next: ${next.id} (${next.status}): ${next.title}`:"next: none, all are done",
+...working.length===1?[`in progress: ${working[0]?.id}, held by ${(0,import_chunk_44FYZUN5.holderText)(state)}`]:[],...working.length>1?[`CONFLICT: two in progr\
+ess: ${working.map(({id})=>id).join(", ")}`]:[],...state.gate?[`last gate: ${state.gate.verdict} in iteration ${state.gate.iteration}, ${state.gate.at}`]:[],...state.
+remediation_rounds>0?[`NO-GO ${state.remediation_rounds} times in this iteration (${import_chunk_FY75RQA2.loopLimits.remediationRounds+1} stop it)`]:[],...state.
+stopped?[`STOPPED: ${state.stopped.reason}: ${state.stopped.detail}`]:[]].map(line=>(0,import_chunk_LXK2ZILE.excerpt)(fit(line),stateBytes))}function entryLines(place,most){
+const entries=(0,import_chunk_E5TULS2S.lastEntries)((0,import_chunk_E5TULS2S.readJournal)(place.journal)??"",import_chunk_FY75RQA2.loopLimits.resumeEntries);if(entries.
+length===0)return["no entry yet"];const lines=entries.flatMap(({text})=>text.split("\n").filter(line=>line.trim()!=="")).map(line=>fit(line));return lines.length<=
+most?lines:[`[${lines.length-most+1} earlier lines]`,...lines.slice(1-most)]}function bounded(given,most,whole){const lines=given.map(line=>fit(line));if(lines.
+length<=most)return lines;const rest=`[${lines.length-most+1} more lines${whole===void 0?"":`: ${whole}`}]`;return[...lines.slice(0,most-1),rest]}function fit(line){
+return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(line).replaceAll("\n"," "),lineBytes)}
 
 },
 "./ci-G4WQWDV6.js": function (module, exports) {
@@ -6313,12 +6314,12 @@ exports=stdin_exports;var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./continue-IMIYQHI6.js": function (module, exports) {
+"./continue-6HZLVMPO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV\
-.js");var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_XZJKBKNV=load("./chunk-XZJKBKNV.js");var import_chunk_667FZUVN=load("./chunk-667FZU\
-VN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_TTN6ETNV=load("./chunk-TTN6ETNV.js");var import_chunk_FZTPRCKC=load("./chunk-FZTP\
-RCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RHSEJCKL=load("./chunk-RHSEJCKL.js");var import_chunk_MLMIRPHM=load("./chunk-ML\
-MIRPHM.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
+.js");var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_PBGQABOS=load("./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZU\
+VN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_5A44644O=load("./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTP\
+RCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load("./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP\
+35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
 FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chun\
 k-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./ch\
 unk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./\
@@ -6341,17 +6342,17 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
 f the earlier job)"},share:import_chunk_7A7PAC7A.writerOptions.share,...import_chunk_7A7PAC7A.launchOptions},notes:"Backend, mode, model, profile, folder and la\
 bel are those of the earlier job unless given, the owner too when this call names none. The limit is a fresh one, and --max-live is asked for anew.",examples:['\
 continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.
-checkRoot)(root.folder);const prompt=await(0,import_chunk_XZJKBKNV.taskOf)(context,input);const words=(0,import_chunk_RHSEJCKL.onceWords)("continue",input,input.
-has("cwd")?(0,import_chunk_RHSEJCKL.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_RHSEJCKL.repeatedLaunch)(context,input,words,false);
+checkRoot)(root.folder);const prompt=await(0,import_chunk_PBGQABOS.taskOf)(context,input);const words=(0,import_chunk_RFN4JQMG.onceWords)("continue",input,input.
+has("cwd")?(0,import_chunk_RFN4JQMG.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_RFN4JQMG.repeatedLaunch)(context,input,words,false);
 if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_XSWYDOFV.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_XSWYDOFV.
 conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_TTN6ETNV.folderOf)(context,
+FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_5A44644O.folderOf)(context,
 input):(0,import_chunk_XSWYDOFV.requireFolder)(parent,"continue",root.option);(0,import_chunk_XSWYDOFV.requireSameFolder)(parent,cwd,root.option);const part=(0,
 import_chunk_667FZUVN.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_XZJKBKNV.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+odel")??staff.model,profile:(0,import_chunk_PBGQABOS.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_E4YAHXBS.nextCommands.restart(parent.id,root.option));
 context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_XSWYDOFV.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_XZJKBKNV.launchStaff)(context,input,{
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_PBGQABOS.launchStaff)(context,input,{
 verb:parent.verb,earlier:{owner:parent.owner,label:parent.label,milestone:parent.milestone??null},staff:part,cwd,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(parent,
 "continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("conversation"),quietMs:input.duration("q\
 uiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){
@@ -6770,12 +6771,12 @@ newBounds,withHandback:()=>import_chunk_6ONMVCPU.withHandback});module.exports=s
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-UKH53PWB.js": function (module, exports) {
+"./help-CYHJGMYN.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_7A7PAC7A.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-E54FSRTH.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-5MIA5E57.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -7096,11 +7097,11 @@ null;const report=await(0,import_chunk_JFPYH7HA.judgeIdle)(root.folder,owner,roo
 exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-CQZMEECN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_7I66DPH4=load("./chunk-7I66DPH4.js");var import_chunk_XZJKBKNV=load(
-"./chunk-XZJKBKNV.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_TTN6ETNV=load(
-"./chunk-TTN6ETNV.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RHSEJCKL=load(
-"./chunk-RHSEJCKL.js");var import_chunk_MLMIRPHM=load("./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./implement-WUCR6S7P.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_GL6SPRFO=load("./chunk-GL6SPRFO.js");var import_chunk_PBGQABOS=load(
+"./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_5A44644O=load(
+"./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
+"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -7115,7 +7116,7 @@ exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,o
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_7I66DPH4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_GL6SPRFO.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -7146,11 +7147,11 @@ const evidence=`job ${id} is ${state}${error?` (${error})`:""}`;if(!stand.isEnde
 String(input.job),wake)};
 
 },
-"./judge-call-7AZGOVH2.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askJudge:()=>askJudge});module.exports=stdin_exports;var import_chunk_RSE6YRCK=load("./chunk-RSE6YRCK.js");var import_chunk_T3KQBB3V=load(
-"./chunk-T3KQBB3V.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_VWW75HEI=load("./chunk-VWW75HEI.js");var import_chunk_W74SXZCO=load(
-"./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load(
-"./chunk-NLGMMXDD.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load(
+"./judge-call-TWO5BILN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askJudge:()=>askJudge});module.exports=stdin_exports;var import_chunk_HI57ITAE=load("./chunk-HI57ITAE.js");var import_chunk_KIIOZUFN=load(
+"./chunk-KIIOZUFN.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_TAZTSG42=load("./chunk-TAZTSG42.js");var import_chunk_W74SXZCO=load(
+"./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load(
+"./chunk-NLGMMXDD.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load(
 "./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_447EROGN=load(
@@ -7163,10 +7164,10 @@ String(input.job),wake)};
 "./chunk-JSBRDJBE.js");var judgeMs=30*6e4;var judgeBytes=256*1024;async function askJudge(place,backend,questions,digest){if(questions.length===0)return null;const profile=(0,
 import_chunk_FIPOTEWL.findBackend)(backend)?"restricted":"standard";const words=["research","--backend",backend,"--profile",profile,"--timeout",`${judgeMs}ms`,"\
 --stdin","--wait"];const answer=await(0,import_chunk_NBJZFTDI.runTool)({program:(0,import_chunk_PDZYO7X2.nodeFile)(),args:[(0,import_chunk_PDZYO7X2.companionFile)(),
-...words,...place.root.option],cwd:place.worktree,environment:(0,import_chunk_IYTRN2OE.callerEnvironment)(),input:(0,import_chunk_RSE6YRCK.judgePrompt)(questions),
+...words,...place.root.option],cwd:place.worktree,environment:(0,import_chunk_IYTRN2OE.callerEnvironment)(),input:(0,import_chunk_HI57ITAE.judgePrompt)(questions),
 timeoutMs:2*judgeMs,limit:judgeBytes});if(answer.how==="exited"&&answer.code===1)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot ask the judge ${backend}\
-: ${(0,import_chunk_LXK2ZILE.excerpt)(String(answer.stderr).split("\n")[0]??"",300)}`);const text=answer.code===0?(0,import_chunk_RSE6YRCK.judgmentOf)(String(answer.
-stdout),digest,questions):void 0;const read=text===void 0?void 0:(0,import_chunk_T3KQBB3V.parseJudgment)(text);const answers=typeof read==="object"?read.answers:
+: ${(0,import_chunk_LXK2ZILE.excerpt)(String(answer.stderr).split("\n")[0]??"",300)}`);const text=answer.code===0?(0,import_chunk_HI57ITAE.judgmentOf)(String(answer.
+stdout),digest,questions):void 0;const read=text===void 0?void 0:(0,import_chunk_KIIOZUFN.parseJudgment)(text);const answers=typeof read==="object"?read.answers:
 void 0;return answers?{...answers}:null}
 
 },
@@ -7188,18 +7189,18 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./loop-33UIVFTN.js": function (module, exports) {
+"./loop-4C3NN363.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loop:()=>loop});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={init:async()=>(await Promise.resolve().then(()=>load("./loop-init-SQ4G\
-IE5J.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-L4DZMZLC.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
-./loop-status-CMYRXC6U.js"))).status,next:async()=>(await Promise.resolve().then(()=>load("./loop-next-V6J2F5YE.js"))).next,start:async()=>(await Promise.resolve().
-then(()=>load("./loop-start-N26QLATG.js"))).start,checkpoint:async()=>(await Promise.resolve().then(()=>load("./loop-checkpoint-HCRKDYSP.js"))).checkpoint,check:async()=>(await Promise.
-resolve().then(()=>load("./loop-check-UXWRUVEE.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-5PPC55VF.js"))).gate,resume:async()=>(await Promise.
-resolve().then(()=>load("./loop-resume-7OUXIWTQ.js"))).resume,pace:async()=>(await Promise.resolve().then(()=>load("./loop-pace-XK4EO2EL.js"))).pace,stop:async()=>(await Promise.
-resolve().then(()=>load("./loop-stop-H7RMMIHN.js"))).stop,trust:async()=>(await Promise.resolve().then(()=>load("./loop-trust-CHVQ4FSW.js"))).trust,run:async()=>(await Promise.
-resolve().then(()=>load("./loop-run-ZZC3POYC.js"))).run};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={init:async()=>(await Promise.resolve().then(()=>load("./loop-init-XVSW\
+HPXD.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-JMWXEDJ5.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
+./loop-status-FYEKLDYC.js"))).status,next:async()=>(await Promise.resolve().then(()=>load("./loop-next-VX6YNWTD.js"))).next,start:async()=>(await Promise.resolve().
+then(()=>load("./loop-start-6PQ62CY3.js"))).start,checkpoint:async()=>(await Promise.resolve().then(()=>load("./loop-checkpoint-ZKQIQ56P.js"))).checkpoint,check:async()=>(await Promise.
+resolve().then(()=>load("./loop-check-OTC5VFYU.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-3KPYYHPW.js"))).gate,resume:async()=>(await Promise.
+resolve().then(()=>load("./loop-resume-F3ZNSGQR.js"))).resume,pace:async()=>(await Promise.resolve().then(()=>load("./loop-pace-NQPPLGKI.js"))).pace,stop:async()=>(await Promise.
+resolve().then(()=>load("./loop-stop-OHH7YCGZ.js"))).stop,trust:async()=>(await Promise.resolve().then(()=>load("./loop-trust-INJPV3XJ.js"))).trust,run:async()=>(await Promise.
+resolve().then(()=>load("./loop-run-5DRFUSE4.js"))).run};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?
 loaders[name]():void 0}var loop={name:"loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7A7PAC7A.
 common,notes:`Verbs: ${loopVerbs.join(", ")}. Each has a page of its own: loop VERB --help.`,examples:["loop --help","loop status"],async choose(args){const[word,
 ...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const verb=word===void 0?void 0:await loadLoopVerb(word);if(!verb)throw unknownVerb(
@@ -7213,12 +7214,12 @@ ch verb`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are ${loopVe
 selfWords)(),"loop","--help"]))}
 
 },
-"./loop-check-UXWRUVEE.js": function (module, exports) {
+"./loop-check-OTC5VFYU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{check:()=>check});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_YPYRPMO7=load(
-"./chunk-YPYRPMO7.js");var import_chunk_M3MCBNDA=load("./chunk-M3MCBNDA.js");var import_chunk_T3KQBB3V=load("./chunk-T3KQBB3V.js");var import_chunk_7OEGHOS7=load(
-"./chunk-7OEGHOS7.js");var import_chunk_VWW75HEI=load("./chunk-VWW75HEI.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load(
-"./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_OKO42UMP=load(
-"./chunk-OKO42UMP.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load(
+"./chunk-YPYRPMO7.js");var import_chunk_ZBDG4JBZ=load("./chunk-ZBDG4JBZ.js");var import_chunk_KIIOZUFN=load("./chunk-KIIOZUFN.js");var import_chunk_7OEGHOS7=load(
+"./chunk-7OEGHOS7.js");var import_chunk_TAZTSG42=load("./chunk-TAZTSG42.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load(
+"./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_E5TULS2S=load(
+"./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load(
 "./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_NBJZFTDI=load(
 "./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load("./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
@@ -7230,19 +7231,19 @@ selfWords)(),"loop","--help"]))}
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var check={name:"loop check",
 summary:"look at the boundary: 0 it holds, 3 it does not; counts nothing",form:"[--run] [options]",words:{min:0,max:0},options:{run:{kind:"flag",help:"run the v\
 erify commands and cmd: conditions too (after loop trust)"},...import_chunk_7A7PAC7A.common},examples:["loop check","loop check --run --json"],async run(context,input){
-const place=(0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,context.root(input));if(!(0,import_chunk_SEA4IUD4.checkLoopFolder)(place))(0,import_chunk_SEA4IUD4.requireLoop)(
-place);const read=(0,import_chunk_SEA4IUD4.readLoop)(place);if(input.has("run")&&read.kind==="ok")(0,import_chunk_M3MCBNDA.requireTrust)(place,read.state);const report=await(0,
-import_chunk_T3KQBB3V.evaluate)(place,{runCommands:input.has("run")&&read.kind==="ok",environment:(0,import_chunk_IYTRN2OE.callerEnvironment)()});const digest=(0,
-import_chunk_T3KQBB3V.digestOf)(read.kind==="ok"?read.state:null,report.questions);const holds=report.failed_checks.length===0;return{code:holds?import_chunk_6PFAPK5K.
+const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(input));if(!(0,import_chunk_B6BEH722.checkLoopFolder)(place))(0,import_chunk_B6BEH722.requireLoop)(
+place);const read=(0,import_chunk_B6BEH722.readLoop)(place);if(input.has("run")&&read.kind==="ok")(0,import_chunk_ZBDG4JBZ.requireTrust)(place,read.state);const report=await(0,
+import_chunk_KIIOZUFN.evaluate)(place,{runCommands:input.has("run")&&read.kind==="ok",environment:(0,import_chunk_IYTRN2OE.callerEnvironment)()});const digest=(0,
+import_chunk_KIIOZUFN.digestOf)(read.kind==="ok"?read.state:null,report.questions);const holds=report.failed_checks.length===0;return{code:holds?import_chunk_6PFAPK5K.
 exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,out:(0,import_chunk_YPYRPMO7.gateText)(report,digest),...input.has("json")?{json:{holds,...report,judge_digest:digest}}:
 {}}}};
 
 },
-"./loop-checkpoint-HCRKDYSP.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkpoint:()=>checkpoint});module.exports=stdin_exports;var import_chunk_WFHNRJ4Z=load("./chunk-WFHNRJ4Z.js");var import_chunk_7A7PAC7A=load(
-"./chunk-7A7PAC7A.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_VWW75HEI=load("./chunk-VWW75HEI.js");var import_chunk_W74SXZCO=load(
-"./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_EQ2PSHOH=load(
-"./chunk-EQ2PSHOH.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_6RA3ZWCP=load(
+"./loop-checkpoint-ZKQIQ56P.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkpoint:()=>checkpoint});module.exports=stdin_exports;var import_chunk_44FYZUN5=load("./chunk-44FYZUN5.js");var import_chunk_7A7PAC7A=load(
+"./chunk-7A7PAC7A.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_TAZTSG42=load("./chunk-TAZTSG42.js");var import_chunk_W74SXZCO=load(
+"./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_RKDHTMSR=load(
+"./chunk-RKDHTMSR.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load(
 "./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
@@ -7251,27 +7252,27 @@ exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,out:(0,import_chunk_
 "./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load("./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
 "./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");function makeCheckpoint(place,words){return(0,import_chunk_SEA4IUD4.lockLoop)(place,()=>{const old=(0,import_chunk_SEA4IUD4.requireLoop)(
-place);if((0,import_chunk_FY75RQA2.isEdited)(old))throw(0,import_chunk_SEA4IUD4.editedFault)(place);const milestone=words.isFix?fixedMilestone(place,old):workedOn(
+"./chunk-JSBRDJBE.js");function makeCheckpoint(place,words){return(0,import_chunk_B6BEH722.lockLoop)(place,()=>{const old=(0,import_chunk_B6BEH722.requireLoop)(
+place);if((0,import_chunk_FY75RQA2.isEdited)(old))throw(0,import_chunk_B6BEH722.editedFault)(place);const milestone=words.isFix?fixedMilestone(place,old):workedOn(
 place,old,words);const message=messageOf(words,milestone);const opened=(0,import_chunk_6RA3ZWCP.openLoopGit)(place);if(words.commits&&place.isGit){if("reason"in
-opened)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the commit of the checkpoint: ${opened.reason}`);(0,import_chunk_EQ2PSHOH.requireCommittable)(
-opened.git,(0,import_chunk_SEA4IUD4.loopCommand)(place,"checkpoint","--no-commit"))}const commits=words.commits&&place.isGit;const base="git"in opened?(0,import_chunk_6RA3ZWCP.
-headOf)(opened.git):null;const state=(0,import_chunk_SEA4IUD4.sealState)(words.isFix?old:nextState(old,milestone,words,base));const at=(0,import_chunk_CL3BCQKO.
-isoNow)();const entry=(0,import_chunk_OKO42UMP.entryText)(state.iteration,at,{...words,did:[...didOf(words,milestone),...jobLines(place,old)]},words.isFix?`reme\
-diation ${old.remediation_rounds}`:void 0);const before=(0,import_chunk_W74SXZCO.extraOf)((0,import_chunk_VWW75HEI.readHandoff)(place));const handoff=(0,import_chunk_W74SXZCO.
-makeHandoff)(state,{risks:words.risks.length>0?words.risks:before.risks,keyFiles:words.keyFiles.length>0?words.keyFiles:before.keyFiles,next:words.next});(0,import_chunk_EQ2PSHOH.
-beginCheckpoint)(place,{state,stateText:(0,import_chunk_SEA4IUD4.stateText)(state),entry,handoff,message:commits?message:null,from:old.rev});const done=(0,import_chunk_EQ2PSHOH.
+opened)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make the commit of the checkpoint: ${opened.reason}`);(0,import_chunk_RKDHTMSR.requireCommittable)(
+opened.git,(0,import_chunk_B6BEH722.loopCommand)(place,"checkpoint","--no-commit"))}const commits=words.commits&&place.isGit;const base="git"in opened?(0,import_chunk_6RA3ZWCP.
+headOf)(opened.git):null;const state=(0,import_chunk_B6BEH722.sealState)(words.isFix?old:nextState(old,milestone,words,base));const at=(0,import_chunk_CL3BCQKO.
+isoNow)();const entry=(0,import_chunk_E5TULS2S.entryText)(state.iteration,at,{...words,did:[...didOf(words,milestone),...jobLines(place,old)]},words.isFix?(0,import_chunk_E5TULS2S.
+remediationNote)(old.remediation_rounds):void 0);const before=(0,import_chunk_W74SXZCO.extraOf)((0,import_chunk_TAZTSG42.readHandoff)(place));const handoff=(0,import_chunk_W74SXZCO.
+makeHandoff)(state,{risks:words.risks.length>0?words.risks:before.risks,keyFiles:words.keyFiles.length>0?words.keyFiles:before.keyFiles,next:words.next});(0,import_chunk_RKDHTMSR.
+beginCheckpoint)(place,{state,stateText:(0,import_chunk_B6BEH722.stateText)(state),entry,handoff,message:commits?message:null,from:old.rev});const done=(0,import_chunk_RKDHTMSR.
 finishBegun)(place)??{committed:false,head:null};return{...done,state,milestone,message:commits?message:null}})}function nextState(old,milestone,words,base){const status=words.
 isDone?"done":"pending";return{...old,iteration:old.iteration+1,milestones:old.milestones.map(one=>one.id===milestone.id?{...one,status}:one),current:null,boundary:old.
 current?.base??base,...words.isDone?{last:milestone.id}:{},remediation_rounds:0}}function workedOn(place,state,words){const working=state.milestones.filter(({status})=>status===
 "in_progress");if(working.length>1)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot make a checkpoint: two milestones are in progress: ${working.map(
-({id})=>id).join(", ")}`,(0,import_chunk_SEA4IUD4.loopCommand)(place,"check"));const[milestone]=working;if(!milestone)throw new import_chunk_NVPF5LEY.FaultError(
-"preflight","cannot make a checkpoint: no milestone is in progress",(0,import_chunk_SEA4IUD4.loopCommand)(place,"start"));const{current}=state;const isTheirs=(current?.
+({id})=>id).join(", ")}`,(0,import_chunk_B6BEH722.loopCommand)(place,"check"));const[milestone]=working;if(!milestone)throw new import_chunk_NVPF5LEY.FaultError(
+"preflight","cannot make a checkpoint: no milestone is in progress",(0,import_chunk_B6BEH722.loopCommand)(place,"start"));const{current}=state;const isTheirs=(current?.
 owner??null)!==null&&current?.owner!==words.owner&&(current?.job===void 0||current.job!==words.job);if(isTheirs)throw new import_chunk_NVPF5LEY.FaultError("busy",
-`cannot make a checkpoint: milestone ${milestone.id} is held by ${(0,import_chunk_WFHNRJ4Z.holderText)(state)}`,(0,import_chunk_SEA4IUD4.loopCommand)(place,"che\
-ckpoint","--owner",current?.owner??""));return milestone}function fixedMilestone(place,state){const milestone=(0,import_chunk_SEA4IUD4.lastDone)(state)??state.milestones.
+`cannot make a checkpoint: milestone ${milestone.id} is held by ${(0,import_chunk_44FYZUN5.holderText)(state)}`,(0,import_chunk_B6BEH722.loopCommand)(place,"che\
+ckpoint","--owner",current?.owner??""));return milestone}function fixedMilestone(place,state){const milestone=(0,import_chunk_B6BEH722.lastDone)(state)??state.milestones.
 find(({status})=>status==="in_progress")??state.milestones[0];if(state.iteration===0||!milestone)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot \
-take --fix: there was no checkpoint yet",(0,import_chunk_SEA4IUD4.loopCommand)(place,"checkpoint"));return milestone}function messageOf(words,milestone){const kind=words.
+take --fix: there was no checkpoint yet",(0,import_chunk_B6BEH722.loopCommand)(place,"checkpoint"));return milestone}function messageOf(words,milestone){const kind=words.
 isFix?"fix":"feat";const head=`${kind}(${milestone.id}): `;const{message}=words;if(message===void 0)return`${head}${oneLine(words.did[0]??milestone.title).slice(
 0,200)}
 `;const[first=""]=message.split("\n");if(!first.startsWith(head)||first.slice(head.length).trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --\
@@ -7288,25 +7289,25 @@ ag",help:'code that was mended after a NO-GO: no new iteration; "fix(ID): descri
 text",value:"NAME",help:"who holds the milestone (default: JOB_OWNER)"},...import_chunk_7A7PAC7A.common},notes:"All that is not ignored goes into the commit, wi\
 th the loop files. No hooks of git are run and nothing is signed: the verify commands are what guards it.",examples:['loop checkpoint --did "numbers are read"',
 'loop checkpoint --fix --did "no marker left"'],async run(context,input){if(input.has("fix")&&input.has("not-done"))throw(0,import_chunk_NVPF5LEY.usageError)("c\
-annot take --fix and --not-done together");const place=(0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,context.root(input));const owner=input.text("owner")??import_chunk_IYTRN2OE.
+annot take --fix and --not-done together");const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(input));const owner=input.text("owner")??import_chunk_IYTRN2OE.
 variables.owner()??null;const done=await makeCheckpoint(place,{did:input.texts("did"),verified:input.texts("verified"),deficiencies:input.texts("deficiency"),next:input.
 texts("next"),risks:input.texts("risk"),keyFiles:input.texts("key-file"),message:input.text("message"),owner,...owner===null?{}:{job:owner},isDone:!input.has("n\
 ot-done"),isFix:input.has("fix"),commits:!input.has("no-commit")});const{state,milestone}=done;const lines=[`iteration ${state.iteration}: ${milestone.id} ${input.
 has("fix")?"mended":input.has("not-done")?"not done":"done"}`,done.head===null?"no commit":`commit ${done.head.slice(0,12)}: ${done.message?.split("\n")[0]}`,`n\
-ext: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"gate")}`];const json={iteration:state.iteration,milestone:milestone.id,committed:done.committed,head:done.head,
+ext: ${(0,import_chunk_B6BEH722.loopCommand)(place,"gate")}`];const json={iteration:state.iteration,milestone:milestone.id,committed:done.committed,head:done.head,
 message:done.message};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
 `,...input.has("json")?{json}:{}}}};
 
 },
-"./loop-gate-5PPC55VF.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{gate:()=>gate});module.exports=stdin_exports;var import_chunk_MLMIRPHM=load("./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load(
+"./loop-gate-3KPYYHPW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{gate:()=>gate});module.exports=stdin_exports;var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load(
 "./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_DKJQRUMT=load("./chunk-DKJQRUMT.js");var import_chunk_MBR3QAP2=load(
 "./chunk-MBR3QAP2.js");var import_chunk_C37XXNPK=load("./chunk-C37XXNPK.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
-"./chunk-5KEVMXCX.js");var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_M3MCBNDA=load("./chunk-M3MCBNDA.js");var import_chunk_T3KQBB3V=load(
-"./chunk-T3KQBB3V.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_VWW75HEI=load("./chunk-VWW75HEI.js");var import_chunk_W74SXZCO=load(
-"./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load(
-"./chunk-NLGMMXDD.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load(
+"./chunk-5KEVMXCX.js");var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_ZBDG4JBZ=load("./chunk-ZBDG4JBZ.js");var import_chunk_KIIOZUFN=load(
+"./chunk-KIIOZUFN.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_TAZTSG42=load("./chunk-TAZTSG42.js");var import_chunk_W74SXZCO=load(
+"./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load(
+"./chunk-NLGMMXDD.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load(
 "./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load(
 "./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
@@ -7329,39 +7330,39 @@ t is wrong; nothing else is touched"},timeout:{kind:"duration",value:"D",range:i
 )"},...import_chunk_7A7PAC7A.launchOptions},notes:'Runs the verify commands of the loop (after loop trust), looks at the tree, the journal, the handoff and the \
 jobs of the loop, and counts: the third NO-GO of an iteration stops the loop, as does the same failure in three iterations. It is a job: wait, observe, result a\
 nd cancel work on it. --judge FILE: {"for": DIGEST, "answers": {"E1": {"holds": true, "why": "..."}}}, with the digest that the gate prints.',examples:["loop ga\
-te","loop gate --json","loop gate --judge answers.json --repair"],async run(context,input){(0,import_chunk_MLMIRPHM.checkLaunchOptions)(input);const root=context.
-root(input);const place=(0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,root);if((0,import_chunk_SEA4IUD4.checkLoopFolder)(place)&&(0,import_chunk_SEA4IUD4.readLoop)(
-place).kind==="damaged")return damaged(input,place);(0,import_chunk_M3MCBNDA.requireTrust)(place,(0,import_chunk_SEA4IUD4.requireLoop)(place));const words=(0,import_chunk_MLMIRPHM.
+te","loop gate --json","loop gate --judge answers.json --repair"],async run(context,input){(0,import_chunk_UP35PJD6.checkLaunchOptions)(input);const root=context.
+root(input);const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,root);if((0,import_chunk_B6BEH722.checkLoopFolder)(place)&&(0,import_chunk_B6BEH722.readLoop)(
+place).kind==="damaged")return damaged(input,place);(0,import_chunk_ZBDG4JBZ.requireTrust)(place,(0,import_chunk_B6BEH722.requireLoop)(place));const words=(0,import_chunk_UP35PJD6.
 launchWords)(input);requireAlone(place,words.owner);const judge=await judgeOf(context,input,place);const judgeBackend=input.text("judge-backend")??null;const launched=await(0,
 import_chunk_DEMY2OZQ.launch)(root,{kind:"gate",verb:"gate",...words,cwd:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),deadlineMs:input.durationOrDefault("\
 timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.runKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:null,stallMs:null,
 lineage:null,run:null,staff:null,gate:{folder:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),judge,judge_backend:judgeBackend,repair:input.has("repair")},notify:await(0,
-import_chunk_MLMIRPHM.notifyOf)(context,input,null),admit:async()=>{requireAlone(place,words.owner);return{warnings:[]}}});if(input.has("id-only"))return(0,import_chunk_MLMIRPHM.
-tellLaunched)(context,input,root,launched,false);return follow(context,input,place,launched.id)}};async function damaged(input,place){const report=await(0,import_chunk_T3KQBB3V.
+import_chunk_UP35PJD6.notifyOf)(context,input,null),admit:async()=>{requireAlone(place,words.owner);return{warnings:[]}}});if(input.has("id-only"))return(0,import_chunk_UP35PJD6.
+tellLaunched)(context,input,root,launched,false);return follow(context,input,place,launched.id)}};async function damaged(input,place){const report=await(0,import_chunk_KIIOZUFN.
 evaluate)(place,{runCommands:false,environment:{}});const code=(0,import_chunk_YPYRPMO7.gateCode)(report);return input.has("json")?{code,json:{id:null,...report}}:
 {code,out:(0,import_chunk_YPYRPMO7.gateText)(report,"")}}function requireAlone(place,owner){const live=liveLoopJob(place,owner);if(live===void 0)return;const call=import_chunk_E4YAHXBS.
 nextCommands.wait(live.id,place.root.option);throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot ask the gate: ${live.kind} ${live.id} is at work on this \
 loop`,call)}async function judgeOf(context,input,place){const file=input.text("judge");const backend=input.text("judge-backend");if(file!==void 0&&backend!==void 0)
 throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --judge and --judge-backend together");if(file===void 0&&backend===void 0)return null;const judgment=file===
-void 0?null:(0,import_chunk_T3KQBB3V.readJudgment)(import_node_path.default.resolve(context.cwd,file));const asked=await(0,import_chunk_T3KQBB3V.evaluate)(place,
-{runCommands:false,environment:{}});const digest=(0,import_chunk_T3KQBB3V.digestOf)((0,import_chunk_SEA4IUD4.requireLoop)(place),asked.questions);if(!judgment)return(await Promise.
-resolve().then(()=>load("./judge-call-7AZGOVH2.js"))).askJudge(place,backend??"",asked.questions,digest);if(judgment.for===digest)return{...judgment.answers};throw new import_chunk_NVPF5LEY.
+void 0?null:(0,import_chunk_KIIOZUFN.readJudgment)(import_node_path.default.resolve(context.cwd,file));const asked=await(0,import_chunk_KIIOZUFN.evaluate)(place,
+{runCommands:false,environment:{}});const digest=(0,import_chunk_KIIOZUFN.digestOf)((0,import_chunk_B6BEH722.requireLoop)(place),asked.questions);if(!judgment)return(await Promise.
+resolve().then(()=>load("./judge-call-TWO5BILN.js"))).askJudge(place,backend??"",asked.questions,digest);if(judgment.for===digest)return{...judgment.answers};throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot take the judge's answers: they are for ${JSON.stringify(judgment.for.slice(0,40))}, the questions now are ${digest}`,`look at the\
- questions with: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"check","--json")}`)}async function follow(context,input,place,id){const{folder,option}=place.root;
+ questions with: ${(0,import_chunk_B6BEH722.loopCommand)(place,"check","--json")}`)}async function follow(context,input,place,id){const{folder,option}=place.root;
 const patience=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;const terms={kind:"wait",mode:"all",until:[],timeoutMs:patience,owner:input.text("owner"),
 tell:context.tell};await(0,import_chunk_DKJQRUMT.withRegistration)(folder,[id],terms,()=>(0,import_chunk_C37XXNPK.waitForJobs)(folder,[id],{mode:"all",timeoutMs:patience,
-heartbeatMs:null,onHeartbeat:()=>void 0}));const{state}=(0,import_chunk_OC3P7SNQ.inspect)(folder,id);const report=state.gate??null;if(report){const digest=(0,import_chunk_T3KQBB3V.
-digestOf)((0,import_chunk_SEA4IUD4.requireLoop)(place),report.questions);const code2=(0,import_chunk_YPYRPMO7.gateCode)(report);if(input.has("json"))return{code:code2,
+heartbeatMs:null,onHeartbeat:()=>void 0}));const{state}=(0,import_chunk_OC3P7SNQ.inspect)(folder,id);const report=state.gate??null;if(report){const digest=(0,import_chunk_KIIOZUFN.
+digestOf)((0,import_chunk_B6BEH722.requireLoop)(place),report.questions);const code2=(0,import_chunk_YPYRPMO7.gateCode)(report);if(input.has("json"))return{code:code2,
 json:{id,...report,judge_digest:digest}};return{code:code2,out:(0,import_chunk_YPYRPMO7.gateText)(report,digest),notes:[`gate ${id}`]}}const code=state.ended_at===
 null?import_chunk_6PFAPK5K.exitCodes.pending:state.state==="canceled"?import_chunk_6PFAPK5K.exitCodes.canceled:import_chunk_6PFAPK5K.exitCodes.unsuccessful;const again=import_chunk_E4YAHXBS.
 nextCommands.wait(id,option);return input.has("json")?{code,json:{id,verdict:null,state:state.state,error:state.error}}:{code,out:"",notes:[`gate ${id}: ${state.
 state}`,`collect: ${again}`]}}
 
 },
-"./loop-init-SQ4GIE5J.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{init:()=>init});module.exports=stdin_exports;var import_chunk_JFVGTEX5=load("./chunk-JFVGTEX5.js");var import_chunk_7A7PAC7A=load(
-"./chunk-7A7PAC7A.js");var import_chunk_M3MCBNDA=load("./chunk-M3MCBNDA.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load(
-"./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_6RA3ZWCP=load(
+"./loop-init-XVSWHPXD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{init:()=>init});module.exports=stdin_exports;var import_chunk_63ULBI2C=load("./chunk-63ULBI2C.js");var import_chunk_7A7PAC7A=load(
+"./chunk-7A7PAC7A.js");var import_chunk_ZBDG4JBZ=load("./chunk-ZBDG4JBZ.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load(
+"./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load(
 "./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load(
@@ -7369,27 +7370,27 @@ state}`,`collect: ${again}`]}}
 "./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
 "./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
 "./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var init={name:"loop init",summary:"begin a loop: goal, milestones, verify commands",form:"GOAL [options]",words:{min:1,max:1},options:import_chunk_JFVGTEX5.
+"./chunk-JSBRDJBE.js");var init={name:"loop init",summary:"begin a loop: goal, milestones, verify commands",form:"GOAL [options]",words:{min:1,max:1},options:import_chunk_63ULBI2C.
 planOptions,notes:"Makes .loop/state.json, journal.md and handoff.md at the root of the worktree; commit them. Only this program writes them. Without a mileston\
 e the first one is to write the plan (loop plan).",examples:['loop init "port it" --milestone "p1: numbers" --verify "npm t"','loop init "port it" --plan plan.j\
 son'],async run(context,input){const goal=input.words[0].trim();if(goal==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot begin a loop with an empty goal: \
-say what is to be true at its end");const place=(0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,context.root(input));const plan=await(0,import_chunk_JFVGTEX5.planOf)(
-context,input,[]);const milestones=plan.milestones.length===0?[import_chunk_JFVGTEX5.planMilestone]:plan.milestones;const git=(0,import_chunk_6RA3ZWCP.openLoopGit)(
-place);const boundary="git"in git?(0,import_chunk_6RA3ZWCP.headOf)(git.git):null;const planned=(0,import_chunk_JFVGTEX5.withPlan)({...(0,import_chunk_JFVGTEX5.freshState)(
-goal),boundary},{...plan,milestones});if((0,import_chunk_SEA4IUD4.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_SEA4IUD4.loopCommand)(place,"\
-status"));const state=await(0,import_chunk_SEA4IUD4.lockLoop)(place,()=>{if((0,import_chunk_SEA4IUD4.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_SEA4IUD4.
-loopCommand)(place,"status"));const sealed=(0,import_chunk_SEA4IUD4.sealState)(planned);(0,import_chunk_PGEWSQPR.createFolder)(place.folder);(0,import_chunk_PGEWSQPR.
-createFile)(place.journal,(0,import_chunk_OKO42UMP.journalHead)(goal));(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_W74SXZCO.makeHandoff)(sealed,
-{risks:[],keyFiles:[],next:[]}));(0,import_chunk_SEA4IUD4.writeState)(place,sealed);(0,import_chunk_M3MCBNDA.trust)(place,sealed);return sealed});const out=[`${place.
+say what is to be true at its end");const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(input));const plan=await(0,import_chunk_63ULBI2C.planOf)(
+context,input,[]);const milestones=plan.milestones.length===0?[import_chunk_63ULBI2C.planMilestone]:plan.milestones;const git=(0,import_chunk_6RA3ZWCP.openLoopGit)(
+place);const boundary="git"in git?(0,import_chunk_6RA3ZWCP.headOf)(git.git):null;const planned=(0,import_chunk_63ULBI2C.withPlan)({...(0,import_chunk_63ULBI2C.freshState)(
+goal),boundary},{...plan,milestones});if((0,import_chunk_B6BEH722.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_B6BEH722.loopCommand)(place,"\
+status"));const state=await(0,import_chunk_B6BEH722.lockLoop)(place,()=>{if((0,import_chunk_B6BEH722.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_B6BEH722.
+loopCommand)(place,"status"));const sealed=(0,import_chunk_B6BEH722.sealState)(planned);(0,import_chunk_PGEWSQPR.createFolder)(place.folder);(0,import_chunk_PGEWSQPR.
+createFile)(place.journal,(0,import_chunk_E5TULS2S.journalHead)(goal));(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_W74SXZCO.makeHandoff)(sealed,
+{risks:[],keyFiles:[],next:[]}));(0,import_chunk_B6BEH722.writeState)(place,sealed);(0,import_chunk_ZBDG4JBZ.trust)(place,sealed);return sealed});const out=[`${place.
 folder}: ${state.milestones.length} milestone${state.milestones.length===1?"":"s"}, ${state.verify.length} verify command${state.verify.length===1?"":"s"}`,`nex\
-t: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"start")}`,""].join("\n");return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("json")?{json:{folder:place.
+t: ${(0,import_chunk_B6BEH722.loopCommand)(place,"start")}`,""].join("\n");return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("json")?{json:{folder:place.
 folder,state}}:{}}}};function taken(folder,next){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot begin a loop: there is one in ${folder}`,next)}
 
 },
-"./loop-next-V6J2F5YE.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{next:()=>next});module.exports=stdin_exports;var import_chunk_SEUHWXD5=load("./chunk-SEUHWXD5.js");var import_chunk_WFHNRJ4Z=load(
-"./chunk-WFHNRJ4Z.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_C4PAZQH2=load("./chunk-C4PAZQH2.js");var import_chunk_W74SXZCO=load(
-"./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_6RA3ZWCP=load(
+"./loop-next-VX6YNWTD.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{next:()=>next});module.exports=stdin_exports;var import_chunk_NWWZ57M6=load("./chunk-NWWZ57M6.js");var import_chunk_44FYZUN5=load(
+"./chunk-44FYZUN5.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_C4PAZQH2=load("./chunk-C4PAZQH2.js");var import_chunk_W74SXZCO=load(
+"./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_6RA3ZWCP=load(
 "./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
 "./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load(
@@ -7400,19 +7401,19 @@ folder,state}}:{}}}};function taken(folder,next){return new import_chunk_NVPF5LE
 "./chunk-JSBRDJBE.js");var next={name:"loop next",summary:"the next milestone; --prompt prints the whole brief for it",form:"[--prompt] [options]",words:{min:0,
 max:0},options:{prompt:{kind:"flag",help:"the brief: acceptance, order of work, suite, rules"},...import_chunk_7A7PAC7A.common},notes:"Hand the brief to a staff\
  job with --stdin, and name its milestone: implement --milestone ID --stdin.",examples:["loop next","loop next --prompt | job-companion implement --stdin"],async run(context,input){
-const place=(0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,context.root(input));const state=(0,import_chunk_SEA4IUD4.requireLoop)(place);const milestone=(0,import_chunk_SEA4IUD4.
+const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(input));const state=(0,import_chunk_B6BEH722.requireLoop)(place);const milestone=(0,import_chunk_B6BEH722.
 nextMilestone)(state)??null;const json={milestone,iteration:state.iteration,stopped:state.stopped};if(!milestone)return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${(0,import_chunk_SEUHWXD5.goOn)(place,state)}
+out:`${(0,import_chunk_NWWZ57M6.goOn)(place,state)}
 `,...input.has("json")?{json}:{}};const brief=(0,import_chunk_C4PAZQH2.milestoneBrief)(state,milestone,{commits:"checkpoint"});if(input.has("prompt"))return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:brief,...input.has("json")?{json:{...json,prompt:brief}}:{}};const lines=[`${milestone.id} (${milestone.status}): ${(0,import_chunk_W74SXZCO.
-oneLine)(milestone.title)}`,...(0,import_chunk_W74SXZCO.acceptanceOf)(milestone).map(line=>`  - ${line}`),(0,import_chunk_SEUHWXD5.goOn)(place,state)];return{code:import_chunk_6PFAPK5K.
+oneLine)(milestone.title)}`,...(0,import_chunk_W74SXZCO.acceptanceOf)(milestone).map(line=>`  - ${line}`),(0,import_chunk_NWWZ57M6.goOn)(place,state)];return{code:import_chunk_6PFAPK5K.
 exitCodes.done,out:`${lines.join("\n")}
 `,...input.has("json")?{json}:{}}}};
 
 },
-"./loop-pace-XK4EO2EL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pace:()=>pace2});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_SEA4IUD4=load(
-"./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_FY75RQA2=load(
+"./loop-pace-NQPPLGKI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pace:()=>pace2});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_B6BEH722=load(
+"./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_FY75RQA2=load(
 "./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7435,17 +7436,17 @@ r; outside 60 to 1800 it needs --reason"},reason:{kind:"text",value:"TEXT",help:
  3600 --reason "night"'],async run(context,input){const what=input.text("waiting-on");if(what===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot pace wi\
 thout --waiting-on; it is one of ${waitingOn.join(", ")}`);const{seconds,range,reason}=paceFor(what,input.count("seconds"),input.text("reason"));const json={waiting_on:what,
 seconds,range,reason:(0,import_chunk_LXK2ZILE.plainText)(reason)};const isOutside=seconds<import_chunk_FY75RQA2.loopLimits.pace.least||seconds>import_chunk_FY75RQA2.
-loopLimits.pace.most;if(isOutside)await note((0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,context.root(input)),`pause of ${seconds} s (${what}): ${json.reason}`);
+loopLimits.pace.most;if(isOutside)await note((0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(input)),`pause of ${seconds} s (${what}): ${json.reason}`);
 return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${seconds}
-`,notes:[json.reason],...input.has("json")?{json}:{}}}};async function note(place,text){const read=(0,import_chunk_SEA4IUD4.readLoop)(place);if(read.kind!=="ok"||
-read.isEdited)return;const parts={did:[text],verified:[],deficiencies:[],next:[]};await(0,import_chunk_SEA4IUD4.lockLoop)(place,()=>(0,import_chunk_OKO42UMP.appendEntry)(
-place.journal,(0,import_chunk_OKO42UMP.entryText)(read.state.iteration,(0,import_chunk_CL3BCQKO.isoNow)(),parts,"pause")))}
+`,notes:[json.reason],...input.has("json")?{json}:{}}}};async function note(place,text){const read=(0,import_chunk_B6BEH722.readLoop)(place);if(read.kind!=="ok"||
+read.isEdited)return;const parts={did:[text],verified:[],deficiencies:[],next:[]};await(0,import_chunk_B6BEH722.lockLoop)(place,()=>(0,import_chunk_E5TULS2S.appendEntry)(
+place.journal,(0,import_chunk_E5TULS2S.entryText)(read.state.iteration,(0,import_chunk_CL3BCQKO.isoNow)(),parts,"pause")))}
 
 },
-"./loop-plan-L4DZMZLC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{plan:()=>plan});module.exports=stdin_exports;var import_chunk_JFVGTEX5=load("./chunk-JFVGTEX5.js");var import_chunk_7A7PAC7A=load(
-"./chunk-7A7PAC7A.js");var import_chunk_M3MCBNDA=load("./chunk-M3MCBNDA.js");var import_chunk_VWW75HEI=load("./chunk-VWW75HEI.js");var import_chunk_W74SXZCO=load(
-"./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_FY75RQA2=load(
+"./loop-plan-JMWXEDJ5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{plan:()=>plan});module.exports=stdin_exports;var import_chunk_63ULBI2C=load("./chunk-63ULBI2C.js");var import_chunk_7A7PAC7A=load(
+"./chunk-7A7PAC7A.js");var import_chunk_ZBDG4JBZ=load("./chunk-ZBDG4JBZ.js");var import_chunk_TAZTSG42=load("./chunk-TAZTSG42.js");var import_chunk_W74SXZCO=load(
+"./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_FY75RQA2=load(
 "./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7453,26 +7454,26 @@ place.journal,(0,import_chunk_OKO42UMP.entryText)(read.state.iteration,(0,import
 "./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var plan={name:"loop plan",summary:"add, change or drop milestones; verify commands\
-, stop conditions, budget",form:"[options]",words:{min:0,max:0},options:{...import_chunk_JFVGTEX5.planOptions,drop:{kind:"list",value:"ID",help:"take a pending \
+, stop conditions, budget",form:"[options]",words:{min:0,max:0},options:{...import_chunk_63ULBI2C.planOptions,drop:{kind:"list",value:"ID",help:"take a pending \
 milestone out"}},notes:"Done milestones and the current one stay as they are. A raised budget takes back a stop by budget. Commands given here are trusted; thos\
 e that stand there are not by that.",examples:['loop plan --milestone "p2: read strings"','loop plan --acceptance "p2: test/strings passes"',"loop plan --max-it\
-erations 40"],async run(context,input){const place=(0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,context.root(input));const known=(0,import_chunk_SEA4IUD4.requireLoop)(
+erations 40"],async run(context,input){const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(input));const known=(0,import_chunk_B6BEH722.requireLoop)(
 place);if(input.given().every(([option])=>["state-dir","json","verify-timeout"].includes(option)))throw(0,import_chunk_NVPF5LEY.usageError)("cannot change the p\
-lan: nothing was given",(0,import_chunk_SEA4IUD4.loopCommand)(place,"plan","--help"));const given=await(0,import_chunk_JFVGTEX5.planOf)(context,input,known.milestones);
-const state=await(0,import_chunk_SEA4IUD4.changeLoop)(place,old=>{const next=(0,import_chunk_JFVGTEX5.withPlan)(old,given);const onlyOurs=(given.verify!==null||
-old.verify.length===0)&&(given.stopConditions!==null||!old.stop_conditions.some(text=>text.startsWith("cmd:")));if((0,import_chunk_M3MCBNDA.isTrusted)(place,old)||
-onlyOurs)(0,import_chunk_M3MCBNDA.trust)(place,next);return next});await(0,import_chunk_VWW75HEI.rewriteHandoff)(place);const left=state.milestones.filter(({status})=>status!==
+lan: nothing was given",(0,import_chunk_B6BEH722.loopCommand)(place,"plan","--help"));const given=await(0,import_chunk_63ULBI2C.planOf)(context,input,known.milestones);
+const state=await(0,import_chunk_B6BEH722.changeLoop)(place,old=>{const next=(0,import_chunk_63ULBI2C.withPlan)(old,given);const onlyOurs=(given.verify!==null||
+old.verify.length===0)&&(given.stopConditions!==null||!old.stop_conditions.some(text=>text.startsWith("cmd:")));if((0,import_chunk_ZBDG4JBZ.isTrusted)(place,old)||
+onlyOurs)(0,import_chunk_ZBDG4JBZ.trust)(place,next);return next});await(0,import_chunk_TAZTSG42.rewriteHandoff)(place);const left=state.milestones.filter(({status})=>status!==
 "done").length;return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${state.milestones.length} milestones, ${left} left; ${state.verify.length} verify commands\
 , ${state.stop_conditions.length} stop conditions
 `,...input.has("json")?{json:{state}}:{}}}};
 
 },
-"./loop-resume-7OUXIWTQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{resume:()=>resume});module.exports=stdin_exports;var import_chunk_5QRZFPG4=load("./chunk-5QRZFPG4.js");var import_chunk_SEUHWXD5=load(
-"./chunk-SEUHWXD5.js");var import_chunk_WFHNRJ4Z=load("./chunk-WFHNRJ4Z.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_YPYRPMO7=load(
-"./chunk-YPYRPMO7.js");var import_chunk_T3KQBB3V=load("./chunk-T3KQBB3V.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_VWW75HEI=load(
-"./chunk-VWW75HEI.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_6RA3ZWCP=load(
+"./loop-resume-F3ZNSGQR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{resume:()=>resume});module.exports=stdin_exports;var import_chunk_ZG5A5M6E=load("./chunk-ZG5A5M6E.js");var import_chunk_NWWZ57M6=load(
+"./chunk-NWWZ57M6.js");var import_chunk_44FYZUN5=load("./chunk-44FYZUN5.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_YPYRPMO7=load(
+"./chunk-YPYRPMO7.js");var import_chunk_KIIOZUFN=load("./chunk-KIIOZUFN.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_TAZTSG42=load(
+"./chunk-TAZTSG42.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load(
 "./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_NBJZFTDI=load("./chunk-NBJZFTDI.js");var import_chunk_7LUFXQWN=load(
 "./chunk-7LUFXQWN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
@@ -7484,23 +7485,23 @@ onlyOurs)(0,import_chunk_M3MCBNDA.trust)(place,next);return next});await(0,impor
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var resume={name:"loop resume",summary:"the pack for a fresh reader: handoff, state\
 , journal, check; at most 200 lines",form:"[options]",words:{min:0,max:0},options:import_chunk_7A7PAC7A.common,notes:"Ends with the code of loop check: 0 go on \
-with the next milestone, 3 mend the loop files first and begin nothing.",examples:["loop resume"],async run(context,input){const place=(0,import_chunk_SEA4IUD4.
-loopPlace)(context.cwd,context.root(input));if(!(0,import_chunk_SEA4IUD4.checkLoopFolder)(place))(0,import_chunk_SEA4IUD4.requireLoop)(place);const read=(0,import_chunk_SEA4IUD4.
-readLoop)(place);const state=read.kind==="ok"?read.state:null;const report=await(0,import_chunk_T3KQBB3V.evaluate)(place,{runCommands:false,environment:{}});const holds=report.
-failed_checks.length===0;const digest=(0,import_chunk_T3KQBB3V.digestOf)(state,report.questions);const lines=["-- handoff",...(0,import_chunk_5QRZFPG4.handoffLines)(
-place,70),"","-- state",...state?(0,import_chunk_5QRZFPG4.stateLines)(state):["state.json cannot be read"],"","-- journal",...(0,import_chunk_5QRZFPG4.entryLines)(
-place,40),"","-- check",...(0,import_chunk_5QRZFPG4.bounded)((0,import_chunk_YPYRPMO7.gateText)(report,digest).trimEnd().split("\n"),55),"",...(0,import_chunk_SEUHWXD5.
-lastWords)(place,state,holds)];return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,out:`${(0,import_chunk_5QRZFPG4.
+with the next milestone, 3 mend the loop files first and begin nothing.",examples:["loop resume"],async run(context,input){const place=(0,import_chunk_B6BEH722.
+loopPlace)(context.cwd,context.root(input));if(!(0,import_chunk_B6BEH722.checkLoopFolder)(place))(0,import_chunk_B6BEH722.requireLoop)(place);const read=(0,import_chunk_B6BEH722.
+readLoop)(place);const state=read.kind==="ok"?read.state:null;const report=await(0,import_chunk_KIIOZUFN.evaluate)(place,{runCommands:false,environment:{}});const holds=report.
+failed_checks.length===0;const digest=(0,import_chunk_KIIOZUFN.digestOf)(state,report.questions);const lines=["-- handoff",...(0,import_chunk_ZG5A5M6E.handoffLines)(
+place,70),"","-- state",...state?(0,import_chunk_ZG5A5M6E.stateLines)(state):["state.json cannot be read"],"","-- journal",...(0,import_chunk_ZG5A5M6E.entryLines)(
+place,40),"","-- check",...(0,import_chunk_ZG5A5M6E.bounded)((0,import_chunk_YPYRPMO7.gateText)(report,digest).trimEnd().split("\n"),55),"",...(0,import_chunk_NWWZ57M6.
+lastWords)(place,state,holds)];return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,out:`${(0,import_chunk_ZG5A5M6E.
 bounded)(lines,import_chunk_FY75RQA2.loopLimits.resumeLines).join("\n")}
 `,...input.has("json")?{json:{state,holds,...report,judge_digest:digest}}:{}}}};
 
 },
-"./loop-run-ZZC3POYC.js": function (module, exports) {
+"./loop-run-5DRFUSE4.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{run:()=>run});module.exports=stdin_exports;var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load(
-"./chunk-AZ4JBGG4.js");var import_chunk_RHSEJCKL=load("./chunk-RHSEJCKL.js");var import_chunk_MLMIRPHM=load("./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load(
+"./chunk-AZ4JBGG4.js");var import_chunk_RFN4JQMG=load("./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load(
 "./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_M3MCBNDA=load("./chunk-M3MCBNDA.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load(
+"./chunk-35CMASYX.js");var import_chunk_ZBDG4JBZ=load("./chunk-ZBDG4JBZ.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load(
 "./chunk-IUDMGIPH.js");var import_chunk_7FDC7ZXA=load("./chunk-7FDC7ZXA.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load(
 "./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load(
@@ -7523,19 +7524,19 @@ flag",help:"exactly one iteration"},...import_chunk_7A7PAC7A.launchOptions},note
 ending, a checkpoint (one commit), the gate. It ends by itself: done when all milestones are done, failed with the code of the gate, canceled by cancel, by loop\
  stop or by a declared condition.\nWhen its worker is killed, the next wait goes on at the same step. Before GO each question of the gate needs an answer: an age\
 nt gives it.",examples:["loop run --backend codex","loop run --once --wait","loop run --max-iterations 10 --every 30m"],async run(context,input){const root=context.
-root(input);const place=(0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,root);const words=(0,import_chunk_RHSEJCKL.onceWords)("loop run",input,place.worktree,null);
-const repeated=await(0,import_chunk_RHSEJCKL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const state=requireReady(place);const judge=requireBackends(
-input,root,place);requireTidy(place,state);await(0,import_chunk_7FDC7ZXA.settleLost)(root.folder);const request={kind:"loop",verb:"loop",...(0,import_chunk_MLMIRPHM.
+root(input);const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,root);const words=(0,import_chunk_RFN4JQMG.onceWords)("loop run",input,place.worktree,null);
+const repeated=await(0,import_chunk_RFN4JQMG.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const state=requireReady(place);const judge=requireBackends(
+input,root,place);requireTidy(place,state);await(0,import_chunk_7FDC7ZXA.settleLost)(root.folder);const request={kind:"loop",verb:"loop",...(0,import_chunk_UP35PJD6.
 launchWords)(input),cwd:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),deadlineMs:input.durationOrDefault("timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.
 staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,loop:partOf(
-input,place,judge),words,admit:async()=>{requireAlone(root,place);return{warnings:[]}}};return(0,import_chunk_MLMIRPHM.launchAndTell)(context,input,request)}};function partOf(input,place,judge){
+input,place,judge),words,admit:async()=>{requireAlone(root,place);return{warnings:[]}}};return(0,import_chunk_UP35PJD6.launchAndTell)(context,input,request)}};function partOf(input,place,judge){
 const backend=input.text("backend")??null;return{folder:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),backend,model:input.text("model")??null,profile:input.
 text("profile")??null,judge_backend:judge,max_iterations:input.count("max-iterations")??null,every_ms:input.duration("every")??null,once:input.has("once"),staff_ms:input.
-durationOrDefault("staff-timeout")}}function requireReady(place){const state=(0,import_chunk_SEA4IUD4.requireLoop)(place);const read=(0,import_chunk_SEA4IUD4.readLoop)(
-place);if(read.kind==="ok"&&read.isEdited)throw(0,import_chunk_SEA4IUD4.editedFault)(place);if(state.stopped&&state.stopped.reason!=="finished")throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot run the loop: it is stopped (${state.stopped.reason})`,`take the stop back with: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"s\
+durationOrDefault("staff-timeout")}}function requireReady(place){const state=(0,import_chunk_B6BEH722.requireLoop)(place);const read=(0,import_chunk_B6BEH722.readLoop)(
+place);if(read.kind==="ok"&&read.isEdited)throw(0,import_chunk_B6BEH722.editedFault)(place);if(state.stopped&&state.stopped.reason!=="finished")throw new import_chunk_NVPF5LEY.
+FaultError("preflight",`cannot run the loop: it is stopped (${state.stopped.reason})`,`take the stop back with: ${(0,import_chunk_B6BEH722.loopCommand)(place,"s\
 top","--clear")}`);if(state.verify.length===0)throw new import_chunk_NVPF5LEY.FaultError("preflight","cannot run the loop unattended: it has no verify command, \
-so nothing would prove that a milestone is done",(0,import_chunk_SEA4IUD4.loopCommand)(place,"plan",'--verify "COMMAND"'));(0,import_chunk_M3MCBNDA.requireTrust)(
+so nothing would prove that a milestone is done",(0,import_chunk_B6BEH722.loopCommand)(place,"plan",'--verify "COMMAND"'));(0,import_chunk_ZBDG4JBZ.requireTrust)(
 place,state);return state}function requireBackends(input,root,place){const words={stateRoot:root.folder,resume:null,cwd:place.worktree};const staff=(0,import_chunk_667FZUVN.
 makeStaffPart)({...words,mode:"implement",backend:input.text("backend"),model:input.text("model")??null,profile:input.text("profile"),prompt:"a milestone"});const judge=input.
 text("judge-backend")??staff.custom?.name??staff.backend;const isOwn=!(0,import_chunk_FIPOTEWL.findBackend)(judge);(0,import_chunk_667FZUVN.makeStaffPart)({...words,
@@ -7549,9 +7550,9 @@ if(spec.kind!=="ok"||spec.value.loop?.folder!==folder||(0,import_chunk_7FDC7ZXA.
 y",`cannot run this loop twice: job ${id} runs it since ${spec.value.created_at}`,import_chunk_E4YAHXBS.nextCommands.waitOn(id,spec.value,root.option))}}
 
 },
-"./loop-start-N26QLATG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{start:()=>start});module.exports=stdin_exports;var import_chunk_WFHNRJ4Z=load("./chunk-WFHNRJ4Z.js");var import_chunk_7A7PAC7A=load(
-"./chunk-7A7PAC7A.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load(
+"./loop-start-6PQ62CY3.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{start:()=>start});module.exports=stdin_exports;var import_chunk_44FYZUN5=load("./chunk-44FYZUN5.js");var import_chunk_7A7PAC7A=load(
+"./chunk-7A7PAC7A.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load(
 "./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
@@ -7562,19 +7563,19 @@ y",`cannot run this loop twice: job ${id} runs it since ${spec.value.created_at}
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var start={name:"loop start",summary:"take the next milestone; one at a time",form:"\
 [--milestone ID] [--owner NAME] [options]",words:{min:0,max:0},options:{milestone:{kind:"text",value:"ID",help:"another one than the next in order"},owner:{kind:"\
 text",value:"NAME",help:"who takes it (default: JOB_OWNER); told to whoever comes second"},...import_chunk_7A7PAC7A.common},examples:["loop start --owner night-\
-shift","loop start --milestone p2"],async run(context,input){const place=(0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,context.root(input));const owner=input.
-text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const{milestone,isNew,state}=await(0,import_chunk_WFHNRJ4Z.beginMilestone)(place,{owner,milestone:input.
+shift","loop start --milestone p2"],async run(context,input){const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(input));const owner=input.
+text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const{milestone,isNew,state}=await(0,import_chunk_44FYZUN5.beginMilestone)(place,{owner,milestone:input.
 text("milestone")});const lines=[`${milestone.id}: ${(0,import_chunk_W74SXZCO.oneLine)(milestone.title)} (${isNew?"in progress now":"in progress already, yours"}\
-)`,`brief: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"next","--prompt")}`,`when it is done: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"checkpoint",...owner===
+)`,`brief: ${(0,import_chunk_B6BEH722.loopCommand)(place,"next","--prompt")}`,`when it is done: ${(0,import_chunk_B6BEH722.loopCommand)(place,"checkpoint",...owner===
 null?[]:["--owner",(0,import_chunk_GEPPUING.quoteWords)([owner])])}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}
 `,...input.has("json")?{json:{milestone,is_new:isNew,current:state.current}}:{}}}};
 
 },
-"./loop-status-CMYRXC6U.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_5QRZFPG4=load("./chunk-5QRZFPG4.js");var import_chunk_WFHNRJ4Z=load(
-"./chunk-WFHNRJ4Z.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_M3MCBNDA=load("./chunk-M3MCBNDA.js");var import_chunk_VWW75HEI=load(
-"./chunk-VWW75HEI.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load(
+"./loop-status-FYEKLDYC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_ZG5A5M6E=load("./chunk-ZG5A5M6E.js");var import_chunk_44FYZUN5=load(
+"./chunk-44FYZUN5.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_ZBDG4JBZ=load("./chunk-ZBDG4JBZ.js");var import_chunk_TAZTSG42=load(
+"./chunk-TAZTSG42.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load(
 "./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load(
 "./chunk-B43A2IIN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load(
@@ -7583,18 +7584,18 @@ null?[]:["--owner",(0,import_chunk_GEPPUING.quoteWords)([owner])])}`];return{cod
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var pageMost=60;var handoffMost=26;
 var status={name:"loop status",summary:"where the loop stands: handoff, next milestone, newest journal entries",form:"[options]",words:{min:0,max:0},options:import_chunk_7A7PAC7A.
-common,examples:["loop status"],async run(context,input){const place=(0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,context.root(input));const state=(0,import_chunk_SEA4IUD4.
-requireLoop)(place);const[edited,trusted]=[(0,import_chunk_FY75RQA2.isEdited)(state),(0,import_chunk_M3MCBNDA.isTrusted)(place,state)];const head=[...(0,import_chunk_5QRZFPG4.
-stateLines)(state),...edited?[`state.json was edited by hand: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"trust")}`]:[],...trusted?[]:[`its commands are not \
-trusted here: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"trust")}`],"","-- handoff",...(0,import_chunk_5QRZFPG4.handoffLines)(place,handoffMost),"","-- jour\
-nal"];const lines=[...head,...(0,import_chunk_5QRZFPG4.entryLines)(place,pageMost-head.length)];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join(
+common,examples:["loop status"],async run(context,input){const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(input));const state=(0,import_chunk_B6BEH722.
+requireLoop)(place);const[edited,trusted]=[(0,import_chunk_FY75RQA2.isEdited)(state),(0,import_chunk_ZBDG4JBZ.isTrusted)(place,state)];const head=[...(0,import_chunk_ZG5A5M6E.
+stateLines)(state),...edited?[`state.json was edited by hand: ${(0,import_chunk_B6BEH722.loopCommand)(place,"trust")}`]:[],...trusted?[]:[`its commands are not \
+trusted here: ${(0,import_chunk_B6BEH722.loopCommand)(place,"trust")}`],"","-- handoff",...(0,import_chunk_ZG5A5M6E.handoffLines)(place,handoffMost),"","-- jour\
+nal"];const lines=[...head,...(0,import_chunk_ZG5A5M6E.entryLines)(place,pageMost-head.length)];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join(
 "\n")}
 `,...input.has("json")?{json:{folder:place.folder,edited,trusted,state}}:{}}}};
 
 },
-"./loop-stop-H7RMMIHN.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{stop:()=>stop});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_SEA4IUD4=load(
-"./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_FY75RQA2=load(
+"./loop-stop-OHH7YCGZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{stop:()=>stop});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_B6BEH722=load(
+"./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_FY75RQA2=load(
 "./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7605,19 +7606,19 @@ nal"];const lines=[...head,...(0,import_chunk_5QRZFPG4.entryLines)(place,pageMos
 [--reason TEXT | --clear] [options]",words:{min:0,max:0},options:{reason:{kind:"text",value:"TEXT",help:"why; it stands in the journal"},clear:{kind:"flag",help:"\
 take a stop back, also one by a limit: the loop goes on"},...import_chunk_7A7PAC7A.common},examples:['loop stop --reason "the user wants another design"',"loop \
 stop --clear"],async run(context,input){if(input.has("clear")&&input.has("reason"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --reason and --clear t\
-ogether");const place=(0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,context.root(input));const reason=(0,import_chunk_LXK2ZILE.plainText)(input.text("reason")??
-"asked for").trim().slice(0,500)||"asked for";const isClear=input.has("clear");const state=await(0,import_chunk_SEA4IUD4.changeLoop)(place,old=>{if(isClear)return{
-...old,stopped:null,remediation_rounds:0,failure_fingerprints:[]};const at=(0,import_chunk_CL3BCQKO.isoNow)();const told=[`STOP: stopped (${reason})`];(0,import_chunk_OKO42UMP.
-appendEntry)(place.journal,(0,import_chunk_OKO42UMP.entryText)(old.iteration,at,{did:told,verified:[],deficiencies:[],next:[]},"stop"));return{...old,stopped:{reason:"\
-stopped",detail:reason,at}}});const out=isClear?`the loop goes on: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"next")}
+ogether");const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(input));const reason=(0,import_chunk_LXK2ZILE.plainText)(input.text("reason")??
+"asked for").trim().slice(0,500)||"asked for";const isClear=input.has("clear");const state=await(0,import_chunk_B6BEH722.changeLoop)(place,old=>{if(isClear)return{
+...old,stopped:null,remediation_rounds:0,failure_fingerprints:[]};const at=(0,import_chunk_CL3BCQKO.isoNow)();const told=[`STOP: stopped (${reason})`];(0,import_chunk_E5TULS2S.
+appendEntry)(place.journal,(0,import_chunk_E5TULS2S.entryText)(old.iteration,at,{did:told,verified:[],deficiencies:[],next:[]},"stop"));return{...old,stopped:{reason:"\
+stopped",detail:reason,at}}});const out=isClear?`the loop goes on: ${(0,import_chunk_B6BEH722.loopCommand)(place,"next")}
 `:`stopped: ${reason}
-go on again with: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"stop","--clear")}
+go on again with: ${(0,import_chunk_B6BEH722.loopCommand)(place,"stop","--clear")}
 `;return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("json")?{json:{stopped:state.stopped}}:{}}}};
 
 },
-"./loop-trust-CHVQ4FSW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{trust:()=>trust2});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_M3MCBNDA=load(
-"./chunk-M3MCBNDA.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_FY75RQA2=load(
+"./loop-trust-INJPV3XJ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{trust:()=>trust2});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_ZBDG4JBZ=load(
+"./chunk-ZBDG4JBZ.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_FY75RQA2=load(
 "./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
@@ -7627,15 +7628,15 @@ go on again with: ${(0,import_chunk_SEA4IUD4.loopCommand)(place,"stop","--clear"
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var trust2={name:"loop trust",summary:"show the loop's commands; --yes lets them ru\
 n here",form:"[--yes] [options]",words:{min:0,max:0},options:{yes:{kind:"flag",help:"trust exactly these commands, and take over an edit by hand"},...import_chunk_7A7PAC7A.
 common},notes:"They are run with sh in this worktree, as you. Trust is for exactly these commands in this worktree; another command asks again.",examples:["loop\
- trust","loop trust --yes"],async run(context,input){const place=(0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,context.root(input));const before=(0,import_chunk_SEA4IUD4.
-requireLoop)(place);const[wasEdited,wasTrusted]=[(0,import_chunk_FY75RQA2.isEdited)(before),(0,import_chunk_M3MCBNDA.isTrusted)(place,before)];const isAsked=input.
-has("yes");if(isAsked)await(0,import_chunk_SEA4IUD4.lockLoop)(place,()=>{const state=(0,import_chunk_SEA4IUD4.requireLoop)(place);if((0,import_chunk_M3MCBNDA.commandsOf)(
-state).join("\0")!==(0,import_chunk_M3MCBNDA.commandsOf)(before).join("\0"))throw new import_chunk_NVPF5LEY.FaultError("busy","cannot trust the commands: they c\
-hanged in this moment",(0,import_chunk_SEA4IUD4.loopCommand)(place,"trust"));if((0,import_chunk_FY75RQA2.isEdited)(state))(0,import_chunk_SEA4IUD4.writeState)(place,
-(0,import_chunk_SEA4IUD4.sealState)(state));(0,import_chunk_M3MCBNDA.trust)(place,(0,import_chunk_SEA4IUD4.requireLoop)(place))});const commands=(0,import_chunk_M3MCBNDA.
+ trust","loop trust --yes"],async run(context,input){const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(input));const before=(0,import_chunk_B6BEH722.
+requireLoop)(place);const[wasEdited,wasTrusted]=[(0,import_chunk_FY75RQA2.isEdited)(before),(0,import_chunk_ZBDG4JBZ.isTrusted)(place,before)];const isAsked=input.
+has("yes");if(isAsked)await(0,import_chunk_B6BEH722.lockLoop)(place,()=>{const state=(0,import_chunk_B6BEH722.requireLoop)(place);if((0,import_chunk_ZBDG4JBZ.commandsOf)(
+state).join("\0")!==(0,import_chunk_ZBDG4JBZ.commandsOf)(before).join("\0"))throw new import_chunk_NVPF5LEY.FaultError("busy","cannot trust the commands: they c\
+hanged in this moment",(0,import_chunk_B6BEH722.loopCommand)(place,"trust"));if((0,import_chunk_FY75RQA2.isEdited)(state))(0,import_chunk_B6BEH722.writeState)(place,
+(0,import_chunk_B6BEH722.sealState)(state));(0,import_chunk_ZBDG4JBZ.trust)(place,(0,import_chunk_B6BEH722.requireLoop)(place))});const commands=(0,import_chunk_ZBDG4JBZ.
 commandsOf)(before);const holds=isAsked||wasTrusted&&!wasEdited;const lines=[...commands.map(text=>`  ${(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll("\n",
 "\\n")}`),commands.length===0?"the loop has no commands":`${commands.length} command${commands.length===1?"":"s"}: ${isAsked||wasTrusted?"trusted":"NOT trusted"}`,
-...wasEdited?[`state.json was edited by hand: ${isAsked?"taken over":"not taken over"}`]:[],...holds?[]:[`trust them with: ${(0,import_chunk_SEA4IUD4.loopCommand)(
+...wasEdited?[`state.json was edited by hand: ${isAsked?"taken over":"not taken over"}`]:[],...holds?[]:[`trust them with: ${(0,import_chunk_B6BEH722.loopCommand)(
 place,"trust","--yes")}`]];const json={commands,trusted:isAsked||wasTrusted,edited:wasEdited&&!isAsked};return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.
 exitCodes.unsuccessful,out:`${lines.join("\n")}
 `,...input.has("json")?{json}:{}}}};
@@ -7652,18 +7653,18 @@ mayAct});module.exports=stdin_exports;var import_chunk_WHG4GRBU=load("./chunk-WH
 "./chunk-JSBRDJBE.js");
 
 },
-"./milestone-S3LOGLCG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{requireMilestone:()=>requireMilestone});module.exports=stdin_exports;var import_chunk_SEA4IUD4=load("./chunk-SEA4IU\
-D4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDM\
+"./milestone-TVP6A2IX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{requireMilestone:()=>requireMilestone});module.exports=stdin_exports;var import_chunk_B6BEH722=load("./chunk-B6BEH7\
+22.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDM\
 GIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3\
 DXEM5O.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-\
 CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chun\
 k-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./ch\
 unk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./\
 chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function requireMilestone(context,input,root){
-const id=input.text("milestone")??"";const place=(0,import_chunk_SEA4IUD4.loopPlace)(context.cwd,root);const read=(0,import_chunk_SEA4IUD4.readLoop)(place);if(read.
+const id=input.text("milestone")??"";const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,root);const read=(0,import_chunk_B6BEH722.readLoop)(place);if(read.
 kind!=="ok")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot take --milestone ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(id))}: there is\
- no loop in ${place.worktree}`,(0,import_chunk_SEA4IUD4.loopCommand)(place,"init",'"GOAL"'));const ids=read.state.milestones.map(one=>one.id);if(!ids.includes(id))
+ no loop in ${place.worktree}`,(0,import_chunk_B6BEH722.loopCommand)(place,"init",'"GOAL"'));const ids=read.state.milestones.map(one=>one.id);if(!ids.includes(id))
 throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --milestone ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(id))}: there is none of that name; there\
  are ${ids.join(", ")}`)}
 
@@ -8112,9 +8113,9 @@ root,owner,input.count("since")??null);if(input.has("json"))return{code:import_c
 exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-E54FSRTH.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_MZIQW36M.commandNames,loadCommand:()=>import_chunk_MZIQW36M.loadCommand});module.exports=
-stdin_exports;var import_chunk_MZIQW36M=load("./chunk-MZIQW36M.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-5MIA5E57.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_2TAEO7XL.commandNames,loadCommand:()=>import_chunk_2TAEO7XL.loadCommand});module.exports=
+stdin_exports;var import_chunk_2TAEO7XL=load("./chunk-2TAEO7XL.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-FHCYGEZT.js": function (module, exports) {
@@ -8139,11 +8140,11 @@ printed more than ${import_chunk_EBOOCFUF.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-ZLCNEXSL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_7I66DPH4=load("./chunk-7I66DPH4.js");var import_chunk_XZJKBKNV=load(
-"./chunk-XZJKBKNV.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_TTN6ETNV=load(
-"./chunk-TTN6ETNV.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RHSEJCKL=load(
-"./chunk-RHSEJCKL.js");var import_chunk_MLMIRPHM=load("./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./research-XOGOEU5U.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_GL6SPRFO=load("./chunk-GL6SPRFO.js");var import_chunk_PBGQABOS=load(
+"./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_5A44644O=load(
+"./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
+"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -8158,15 +8159,15 @@ printed more than ${import_chunk_EBOOCFUF.rerunBytes} bytes and was ended`;case"
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_7I66DPH4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_GL6SPRFO.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-TV66GWQC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_XZJKBKNV=load(
-"./chunk-XZJKBKNV.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FZTPRCKC=load(
-"./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RHSEJCKL=load("./chunk-RHSEJCKL.js");var import_chunk_MLMIRPHM=load(
-"./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./restart-7IVJMXJR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_PBGQABOS=load(
+"./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FZTPRCKC=load(
+"./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load("./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load(
+"./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load(
 "./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_NKAL4RJZ=load(
@@ -8191,32 +8192,32 @@ profile:import_chunk_7A7PAC7A.staffOptions.profile,handback:{...import_chunk_7A7
  that of the earlier job)"},share:import_chunk_7A7PAC7A.writerOptions.share,...import_chunk_7A7PAC7A.milestoneOption,...import_chunk_7A7PAC7A.launchOptions},notes:"\
 Refused while the earlier job still runs. Label and --max-live are those of the earlier job unless given, the owner too when this call names none. The environme\
 nt is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend cod\
-ex"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const words=(0,import_chunk_RHSEJCKL.onceWords)("r\
-estart",input,null,null);const repeated=await(0,import_chunk_RHSEJCKL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_447EROGN.
+ex"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const words=(0,import_chunk_RFN4JQMG.onceWords)("r\
+estart",input,null,null);const repeated=await(0,import_chunk_RFN4JQMG.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_447EROGN.
 requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_G5QDAMGB.refresh)(root.folder,id);const spec=(0,import_chunk_XSWYDOFV.requireSpec)(root,id);
 await(0,import_chunk_XSWYDOFV.requireGenuine)(spec);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot \
 restart job ${id}: it is ${view.state.state}`,import_chunk_E4YAHXBS.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.
-timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-BG6I5AGI.js"))).againWatch(context,input,spec,spec.watch,root,words);if(spec.
+timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-6MLVA5EZ.js"))).againWatch(context,input,spec,spec.watch,root,words);if(spec.
 gate||spec.loop)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${id}: a ${spec.kind} judges the loop as it is now, so it is asked an\
 ew`,import_chunk_E4YAHXBS.nextCommands.restart(id,root.option));return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};
 function againRun(context,input,spec,root,words){for(const name of["backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_XSWYDOFV.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)
 throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_FZTPRCKC.
-requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_MLMIRPHM.launchAndTell)(context,input,{kind:"run",
-verb:"run",...(0,import_chunk_MLMIRPHM.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
+requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_UP35PJD6.launchAndTell)(context,input,{kind:"run",
+verb:"run",...(0,import_chunk_UP35PJD6.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
 first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
 ...(0,import_chunk_R34HTX3O.freshPaths)(run),program},warnings:(0,import_chunk_FZTPRCKC.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} \
 for a timer: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}\
 : it was armed for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.
-resolve().then(()=>load("./timer-4VOWDSUQ.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
+resolve().then(()=>load("./timer-K2DNI62A.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
 return launchTimer(context,input,{timer,earlier:spec,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
 const staff=spec.staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?
 originOf(spec,spec.worktree):(0,import_chunk_XSWYDOFV.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
 has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_667FZUVN.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
-kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_XZJKBKNV.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
+kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_PBGQABOS.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
 prompt,resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_NKAL4RJZ.historicalOf)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_XZJKBKNV.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_PBGQABOS.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
 staff:part,cwd,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.
 worktree?"new":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??
 null,handback:spec.handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(
@@ -8225,9 +8226,9 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 (0,import_chunk_SBRRC2LY.parseDuration)(text,"--timeout",import_chunk_EBOOCFUF.limits.staffTimeout)}
 
 },
-"./restart-watch-BG6I5AGI.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_MLMIRPHM=load(
-"./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./restart-watch-6MLVA5EZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_UP35PJD6=load(
+"./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_Z2UROBTI=load(
 "./chunk-Z2UROBTI.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
@@ -8243,35 +8244,10 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 "backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);
 const cwd=(0,import_chunk_XSWYDOFV.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_Z2UROBTI.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_Z2UROBTI.watchIds.join(", ")}`);
-const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_MLMIRPHM.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
-import_chunk_MLMIRPHM.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(timeout,"--timeout",import_chunk_EBOOCFUF.
+const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_UP35PJD6.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
+import_chunk_UP35PJD6.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(timeout,"--timeout",import_chunk_EBOOCFUF.
 limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(
 spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
-
-},
-"./review-3QV7E42M.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_7I66DPH4=load("./chunk-7I66DPH4.js");var import_chunk_XZJKBKNV=load(
-"./chunk-XZJKBKNV.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_TTN6ETNV=load(
-"./chunk-TTN6ETNV.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RHSEJCKL=load(
-"./chunk-RHSEJCKL.js");var import_chunk_MLMIRPHM=load("./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
-"./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_7FDC7ZXA=load("./chunk-7FDC7ZXA.js");var import_chunk_FIPOTEWL=load(
-"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_G5QDAMGB=load("./chunk-G5QDAMGB.js");var import_chunk_V3DXEM5O=load(
-"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_7I66DPH4.
-makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
-commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
-hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
 "./review-MH7L6V7B.js": function (module, exports) {
@@ -8292,11 +8268,36 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 (0,import_chunk_6GCB2QIN.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
 
 },
-"./run-gate-NHCO7XLR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runGate:()=>runGate});module.exports=stdin_exports;var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_T3KQBB3V=load(
-"./chunk-T3KQBB3V.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_VWW75HEI=load("./chunk-VWW75HEI.js");var import_chunk_W74SXZCO=load(
-"./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load("./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_RYGXIUHY=load(
-"./chunk-RYGXIUHY.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_6RA3ZWCP=load(
+"./review-QZWBEE3A.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_GL6SPRFO=load("./chunk-GL6SPRFO.js");var import_chunk_PBGQABOS=load(
+"./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_5A44644O=load(
+"./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
+"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
+"./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
+"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_7FDC7ZXA=load("./chunk-7FDC7ZXA.js");var import_chunk_FIPOTEWL=load(
+"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_G5QDAMGB=load("./chunk-G5QDAMGB.js");var import_chunk_V3DXEM5O=load(
+"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_GL6SPRFO.
+makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
+commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
+hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
+
+},
+"./run-gate-6CYZBCT5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runGate:()=>runGate});module.exports=stdin_exports;var import_chunk_YPYRPMO7=load("./chunk-YPYRPMO7.js");var import_chunk_KIIOZUFN=load(
+"./chunk-KIIOZUFN.js");var import_chunk_7OEGHOS7=load("./chunk-7OEGHOS7.js");var import_chunk_TAZTSG42=load("./chunk-TAZTSG42.js");var import_chunk_W74SXZCO=load(
+"./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_RYGXIUHY=load(
+"./chunk-RYGXIUHY.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load(
 "./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_UBYOQ2QW=load(
 "./chunk-UBYOQ2QW.js");var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3GMI4XSL=load(
 "./chunk-3GMI4XSL.js");var import_chunk_IUPE74LQ=load("./chunk-IUPE74LQ.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load(
@@ -8318,39 +8319,39 @@ repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.re
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");async function countGate(place,report,job){
-const read=(0,import_chunk_SEA4IUD4.readLoop)(place);if(read.kind!=="ok"||(0,import_chunk_FY75RQA2.isEdited)(read.state))return;await(0,import_chunk_SEA4IUD4.changeLoop)(
+const read=(0,import_chunk_B6BEH722.readLoop)(place);if(read.kind!=="ok"||(0,import_chunk_FY75RQA2.isEdited)(read.state))return;await(0,import_chunk_B6BEH722.changeLoop)(
 place,old=>{if(job!==null&&old.gate?.job===job)return old;const at=(0,import_chunk_CL3BCQKO.isoNow)();const gate={verdict:report.verdict,iteration:old.iteration,
 at,job};const next={...old,gate};if(report.fingerprint!==null&&(old.stopped===null||old.stopped.reason==="finished")){next.remediation_rounds=old.remediation_rounds+
 1;const mark=`${old.iteration}:${report.fingerprint}`;next.failure_fingerprints=[...old.failure_fingerprints.filter(one=>one!==mark),mark].slice(-20)}if(report.
 verdict!=="STOP"||report.reason===null||old.stopped?.reason===report.reason)return next;const told=[`STOP: ${report.reason} (${report.detail})`];const deficiencies=report.
-fixes.slice(0,10).map(({check,what})=>`${check}: ${what}`);if(!isTold(place,told[0]??""))(0,import_chunk_OKO42UMP.appendEntry)(place.journal,(0,import_chunk_OKO42UMP.
+fixes.slice(0,10).map(({check,what})=>`${check}: ${what}`);if(!isTold(place,told[0]??""))(0,import_chunk_E5TULS2S.appendEntry)(place.journal,(0,import_chunk_E5TULS2S.
 entryText)(old.iteration,at,{did:told,verified:report.checks.map(({id,result})=>`${id} ${result}`),deficiencies,next:[]},"stop"));return{...next,stopped:{reason:report.
-reason,detail:report.detail.slice(0,import_chunk_FY75RQA2.loopLimits.textChars),at}}})}function isTold(place,text){const[last]=(0,import_chunk_OKO42UMP.lastEntries)(
-(0,import_chunk_OKO42UMP.readJournal)(place.journal)??"",1);return last?.note==="stop"&&last.text.includes(text)}function isRepairable(report){return report.fixes.
-length>0&&report.fixes.every(({owner,check})=>owner==="loop"&&(check==="E5"||check==="E6"))}function repairLoop(place){return(0,import_chunk_SEA4IUD4.lockLoop)(
-place,()=>{const state=(0,import_chunk_SEA4IUD4.requireLoop)(place);const told=repairJournal(place,state);const text=(0,import_chunk_VWW75HEI.readHandoff)(place);
+reason,detail:report.detail.slice(0,import_chunk_FY75RQA2.loopLimits.textChars),at}}})}function isTold(place,text){const[last]=(0,import_chunk_E5TULS2S.lastEntries)(
+(0,import_chunk_E5TULS2S.readJournal)(place.journal)??"",1);return last?.note==="stop"&&last.text.includes(text)}function isRepairable(report){return report.fixes.
+length>0&&report.fixes.every(({owner,check})=>owner==="loop"&&(check==="E5"||check==="E6"))}function repairLoop(place){return(0,import_chunk_B6BEH722.lockLoop)(
+place,()=>{const state=(0,import_chunk_B6BEH722.requireLoop)(place);const told=repairJournal(place,state);const text=(0,import_chunk_TAZTSG42.readHandoff)(place);
 const next=(0,import_chunk_W74SXZCO.makeHandoff)(state,(0,import_chunk_W74SXZCO.extraOf)(text));if(next!==text){(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,
 next);told.push("handoff.md written anew from the state")}return told})}function repairJournal(place,state){const told=[];const git=(0,import_chunk_6RA3ZWCP.openLoopGit)(
-place);const before="git"in git?(0,import_chunk_6RA3ZWCP.committed)(git.git,".loop/journal.md"):void 0;const text=(0,import_chunk_OKO42UMP.readJournal)(place.journal)??
-"";if(before&&!Buffer.from(text).subarray(0,before.length).equals(before)){const old=before.toString("utf8");const known=new Set((0,import_chunk_OKO42UMP.parseEntries)(
-old).map(entry=>entry.text));const added=(0,import_chunk_OKO42UMP.parseEntries)(text).filter(entry=>!known.has(entry.text));(0,import_chunk_PGEWSQPR.writeFile)(
+place);const before="git"in git?(0,import_chunk_6RA3ZWCP.committed)(git.git,".loop/journal.md"):void 0;const text=(0,import_chunk_E5TULS2S.readJournal)(place.journal)??
+"";if(before&&!Buffer.from(text).subarray(0,before.length).equals(before)){const old=before.toString("utf8");const known=new Set((0,import_chunk_E5TULS2S.parseEntries)(
+old).map(entry=>entry.text));const added=(0,import_chunk_E5TULS2S.parseEntries)(text).filter(entry=>!known.has(entry.text));(0,import_chunk_PGEWSQPR.writeFile)(
 place.journal,`${old}${old.endsWith("\n")?"":"\n"}${added.map(entry=>`
 ${entry.text}
-`).join("")}`);told.push(`journal.md put back as it was committed, with ${added.length} later entries after it`)}if(state.iteration>0&&!(0,import_chunk_OKO42UMP.
-hasEntry)((0,import_chunk_OKO42UMP.readJournal)(place.journal)??"",state.iteration)){const did=[`the entry of iteration ${state.iteration} was missing; written \
-by the gate from the state`,`last milestone: ${state.last??"unknown"}`];(0,import_chunk_OKO42UMP.appendEntry)(place.journal,(0,import_chunk_OKO42UMP.entryText)(
+`).join("")}`);told.push(`journal.md put back as it was committed, with ${added.length} later entries after it`)}if(state.iteration>0&&!(0,import_chunk_E5TULS2S.
+hasEntry)((0,import_chunk_E5TULS2S.readJournal)(place.journal)??"",state.iteration)){const did=[`the entry of iteration ${state.iteration} was missing; written \
+by the gate from the state`,`last milestone: ${state.last??"unknown"}`];(0,import_chunk_E5TULS2S.appendEntry)(place.journal,(0,import_chunk_E5TULS2S.entryText)(
 state.iteration,(0,import_chunk_CL3BCQKO.isoNow)(),{did,verified:[],deficiencies:["its own words are lost"],next:[]}));told.push(`entry of iteration ${state.iteration}\
  added to journal.md`)}return told}async function runGate(claim){const part=claim.spec.gate;const{generation,self,spec}=claim;const progress=new import_chunk_UBYOQ2QW.
 Progress(claim);if(generation===1||claim.isReplacementTold)progress.step("claimed","claimed",{worker:self.pid});else progress.step("claimed","worker_replaced",{
 worker:self.pid,generation,baseline_reset:false});if(progress.state.started_at===null)progress.step("started","started",{},{started_at:(0,import_chunk_CL3BCQKO.
 isoNow)()});if(generation>1)await sweep(claim,import_chunk_EBOOCFUF.toolGraceMs);const stop=new AbortController;let stopped;const release=(0,import_chunk_RYGXIUHY.
-listenForStops)(claim,reason=>{stopped??=reason;stop.abort()});try{const place=(0,import_chunk_SEA4IUD4.loopPlace)(part.folder,{folder:claim.root,option:spec.state_option});
-await(0,import_chunk_SEA4IUD4.lockLoop)(place,()=>void 0);const found=await judge(claim,part,place,stop.signal);const report=stopped===void 0?found.report:void 0;
+listenForStops)(claim,reason=>{stopped??=reason;stop.abort()});try{const place=(0,import_chunk_B6BEH722.loopPlace)(part.folder,{folder:claim.root,option:spec.state_option});
+await(0,import_chunk_B6BEH722.lockLoop)(place,()=>void 0);const found=await judge(claim,part,place,stop.signal);const report=stopped===void 0?found.report:void 0;
 if(report)await countGate(place,report,spec.id);release();await finish(claim,progress,{report,text:report?found.text(report):"",stopped})}finally{release()}}async function judge(claim,part,place,signal){
 const{spec}=claim;const asked={runCommands:true,environment:(0,import_chunk_IYTRN2OE.childEnvironment)({id:spec.id,cwd:place.worktree,mark:spec.mark,add:{},remove:[]}),
-signal,exclude:[spec.id,...spec.owner===null?[]:[spec.owner]],answers:part.judge,gate:spec.id,...memoryOf(claim,place)};let report=await(0,import_chunk_T3KQBB3V.
-evaluate)(place,asked);const repaired=[];if(part.repair&&isRepairable(report)&&!signal.aborted){repaired.push(...await repairLoop(place));report=await(0,import_chunk_T3KQBB3V.
-evaluate)(place,asked)}const read=(0,import_chunk_SEA4IUD4.readLoop)(place);const digest=(0,import_chunk_T3KQBB3V.digestOf)(read.kind==="ok"?read.state:null,report.
+signal,exclude:[spec.id,...spec.owner===null?[]:[spec.owner]],answers:part.judge,gate:spec.id,...memoryOf(claim,place)};let report=await(0,import_chunk_KIIOZUFN.
+evaluate)(place,asked);const repaired=[];if(part.repair&&isRepairable(report)&&!signal.aborted){repaired.push(...await repairLoop(place));report=await(0,import_chunk_KIIOZUFN.
+evaluate)(place,asked)}const read=(0,import_chunk_B6BEH722.readLoop)(place);const digest=(0,import_chunk_KIIOZUFN.digestOf)(read.kind==="ok"?read.state:null,report.
 questions);const told=repaired.map(line=>`repaired: ${line}
 `).join("");return{report,text:final=>`${(0,import_chunk_YPYRPMO7.gateText)(final,digest)}${told}`}}function memoryOf(claim,place){const tree=treeNow(place);const read=(0,
 import_chunk_PGEWSQPR.readJson)(claim.paths.cursor);const before=claim.generation>1&&read.kind==="ok"&&tree!==null&&read.value.tree===tree?read.value.passed:[];
@@ -8365,12 +8366,12 @@ const tree=(0,import_chunk_PUQAGBXA.treeOf)(spec,paths,{worker:self,shim:null,ch
 killSettleMs})}
 
 },
-"./run-loop-QSQR4RID.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{runLoop:()=>runLoop});module.exports=stdin_exports;var import_chunk_RSE6YRCK=load("./chunk-RSE6YRCK.js");var import_chunk_M3MCBNDA=load(
-"./chunk-M3MCBNDA.js");var import_chunk_C4PAZQH2=load("./chunk-C4PAZQH2.js");var import_chunk_T3KQBB3V=load("./chunk-T3KQBB3V.js");var import_chunk_7OEGHOS7=load(
-"./chunk-7OEGHOS7.js");var import_chunk_VWW75HEI=load("./chunk-VWW75HEI.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_SEA4IUD4=load(
-"./chunk-SEA4IUD4.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_RYGXIUHY=load("./chunk-RYGXIUHY.js");var import_chunk_NLGMMXDD=load(
-"./chunk-NLGMMXDD.js");var import_chunk_OKO42UMP=load("./chunk-OKO42UMP.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load(
+"./run-loop-PXY7WES6.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{runLoop:()=>runLoop});module.exports=stdin_exports;var import_chunk_HI57ITAE=load("./chunk-HI57ITAE.js");var import_chunk_ZBDG4JBZ=load(
+"./chunk-ZBDG4JBZ.js");var import_chunk_C4PAZQH2=load("./chunk-C4PAZQH2.js");var import_chunk_KIIOZUFN=load("./chunk-KIIOZUFN.js");var import_chunk_7OEGHOS7=load(
+"./chunk-7OEGHOS7.js");var import_chunk_TAZTSG42=load("./chunk-TAZTSG42.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load(
+"./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_RYGXIUHY=load("./chunk-RYGXIUHY.js");var import_chunk_NLGMMXDD=load(
+"./chunk-NLGMMXDD.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load(
 "./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_LUIVRIXY=load("./chunk-LUIVRIXY.js");var import_chunk_UBYOQ2QW=load(
 "./chunk-UBYOQ2QW.js");var import_chunk_PALP4FE3=load("./chunk-PALP4FE3.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3GMI4XSL=load(
 "./chunk-3GMI4XSL.js");var import_chunk_IUPE74LQ=load("./chunk-IUPE74LQ.js");var import_chunk_NKAL4RJZ=load("./chunk-NKAL4RJZ.js");var import_chunk_E4Q33Z52=load(
@@ -8402,7 +8403,7 @@ iteration,round,done,startedMs])if(!Number.isSafeInteger(count)||Number(count)<0
 !(isText(milestone)&&/^[A-Za-z0-9._-]{1,64}$/.test(milestone)))return void 0;if(![job,parent,judge,gate2].every(isIdOrNull)||!texts(jobs)||!jobs.every(import_chunk_V5ZZ3YHA.
 isId)||!texts(verified))return void 0;if(prompt!==null&&!isText(prompt)||!isText(detail)||typeof isCommitted!=="boolean")return void 0;if(digest!==null&&!(isText(
 digest)&&/^[0-9a-f]{1,64}$/.test(digest)))return void 0;const known=Object.keys(firstPosition).map(key=>[key,value[key]]);return Object.fromEntries(known)}var shown=50;
-function loopReport(place,position,end){const read=(0,import_chunk_SEA4IUD4.readLoop)(place);const lines=[end?`Loop ${endWords[end.end]}: ${line(end.detail)}`:"\
+function loopReport(place,position,end){const read=(0,import_chunk_B6BEH722.readLoop)(place);const lines=[end?`Loop ${endWords[end.end]}: ${line(end.detail)}`:"\
 The loop was broken off.",""];if(read.kind!=="ok")return`${[...lines,`${place.folder} cannot be read any more.`].join("\n")}
 `;const{milestones,iteration,goal}=read.state;const done=milestones.filter(({status})=>status==="done").length;lines.push(`Goal: ${line(goal)}`,`${done} of ${milestones.
 length} milestones done, ${iteration} iterations.`);if(position.milestone&&end?.end!=="done")lines.push(`Last step: ${position.step}, milestone ${position.milestone}\
@@ -8419,7 +8420,7 @@ hands);case"execute":case"remediate":return work(position,hands);case"verify":re
 at:{...position,step:"gate",isCommitted:true,judge:null,digest:null,gate:null}};case"gate":return gate(position,hands);case"pace":return pace(position,part,hands);case"\
 stop":await hands.stop("remediation_exhausted",position.detail);return failed("remediation_exhausted",position.detail)}}function orient(position,part,hands){const state=hands.
 state();if(state.stopped)return ended(state.stopped.reason,state.stopped.detail);const fresh={...position,...clean,iteration:state.iteration,startedMs:hands.nowMs()};
-const next=(0,import_chunk_SEA4IUD4.nextMilestone)(state);const budget=state.budget.iterations_max;if(!next||budget!==null&&state.iteration>=budget)return{at:{...fresh,
+const next=(0,import_chunk_B6BEH722.nextMilestone)(state);const budget=state.budget.iterations_max;if(!next||budget!==null&&state.iteration>=budget)return{at:{...fresh,
 step:"gate",isCommitted:true}};if(part.max_iterations!==null&&position.done>=part.max_iterations)return failed("iterations_exhausted",`${position.done} iteratio\
 ns were made, as many as this run was given; next: ${next.id}`);return{at:{...fresh,step:"execute",milestone:next.id,prompt:hands.brief(state,next.id)}}}var clean={
 milestone:null,round:0,job:null,parent:null,jobs:[],prompt:null,judge:null,digest:null,gate:null,isCommitted:false,verified:[],detail:""};async function work(position,hands){
@@ -8449,81 +8450,83 @@ environment,...input===void 0?{}:{input},timeoutMs:callMs,limit:4*import_chunk_E
 how,reason,code,stderr,stdout}){if(how!=="exited")return`it was ended (${how}${reason?`: ${reason}`:""})`;const text=(0,import_chunk_LXK2ZILE.plainText)(String(
 stderr)||String(stdout));const lines=text.split("\n").filter(line3=>line3.trim()!=="");const errors=lines.filter(line3=>!/^(note|warning|hand-back):/.test(line3));
 return(0,import_chunk_LXK2ZILE.excerpt)((errors.length>0?errors:lines).slice(0,3).join("; "),600)||`it ended with code ${code}`}async function stopLoop(place,reason,detail){
-await(0,import_chunk_SEA4IUD4.changeLoop)(place,state=>{if(state.stopped)return state;const at=(0,import_chunk_CL3BCQKO.isoNow)();const parts={did:[`STOP: ${reason}\
- (${detail})`],verified:[],deficiencies:[detail],next:[]};(0,import_chunk_OKO42UMP.appendEntry)(place.journal,(0,import_chunk_OKO42UMP.entryText)(state.iteration,
-at,parts,"stop"));return{...state,stopped:{reason,detail,at}}})}async function verifyWork(place,environment,signal){const state=(0,import_chunk_SEA4IUD4.requireLoop)(
-place);(0,import_chunk_M3MCBNDA.requireTrust)(place,state);const git=(0,import_chunk_6RA3ZWCP.openLoopGit)(place);const marked="git"in git?(0,import_chunk_6RA3ZWCP.
-addedLines)(place,git.git,state.current?.base??state.boundary):{lines:[]};const markers="lines"in marked?(0,import_chunk_T3KQBB3V.markedLines)(marked.lines):[];
-const fixes=markers.slice(0,20).map(what=>({check:"E4",owner:"developer",what:(0,import_chunk_LXK2ZILE.excerpt)(what,240)}));const answer=await import_chunk_T3KQBB3V.
-green.run({...{place,read:(0,import_chunk_SEA4IUD4.readLoop)(place),state,git,runCommands:true,environment,signal},...{exclude:[],passed:new Set,onPassed:()=>void 0,
+await(0,import_chunk_B6BEH722.changeLoop)(place,state=>{if(state.stopped)return state;const at=(0,import_chunk_CL3BCQKO.isoNow)();const parts={did:[`STOP: ${reason}\
+ (${detail})`],verified:[],deficiencies:[detail],next:[]};(0,import_chunk_E5TULS2S.appendEntry)(place.journal,(0,import_chunk_E5TULS2S.entryText)(state.iteration,
+at,parts,"stop"));return{...state,stopped:{reason,detail,at}}})}async function verifyWork(place,environment,signal){const state=(0,import_chunk_B6BEH722.requireLoop)(
+place);(0,import_chunk_ZBDG4JBZ.requireTrust)(place,state);const git=(0,import_chunk_6RA3ZWCP.openLoopGit)(place);const marked="git"in git?(0,import_chunk_6RA3ZWCP.
+addedLines)(place,git.git,state.current?.base??state.boundary):{lines:[]};const markers="lines"in marked?(0,import_chunk_KIIOZUFN.markedLines)(marked.lines):[];
+const fixes=markers.slice(0,20).map(what=>({check:"E4",owner:"developer",what:(0,import_chunk_LXK2ZILE.excerpt)(what,240)}));const answer=await import_chunk_KIIOZUFN.
+green.run({...{place,read:(0,import_chunk_B6BEH722.readLoop)(place),state,git,runCommands:true,environment,signal},...{exclude:[],passed:new Set,onPassed:()=>void 0,
 met:[]}});signal.throwIfAborted();return{fixes:[...answer.fixes??[],...fixes],verified:answer.result==="pass"?answer.evidence:[]}}var judgeBytes=256*1024;var lookMs=6*
-import_chunk_EBOOCFUF.leaseMs;function makeHands(claim,part,place,signal){const{root}=claim;const{id}=claim.spec;const{cli,environment}=makeCli(claim,part.folder);
-const call=async(words,what,input)=>{const answer=await cli({words,signal,...input===void 0?{}:{input}});signal.throwIfAborted();if(answer.how==="exited"&&answer.
-code===0)return String(answer.stdout);throw new LoopRefusal("exit_nonzero",`cannot ${what}: ${refusalOf(answer)}`)};const launch=async(words,what,input)=>{const printed=(await call(
-[...words,"--id-only"],what,input)).trim();if(!(0,import_chunk_V5ZZ3YHA.isId)(printed))throw new LoopRefusal("exit_nonzero",`cannot ${what}: no job id was print\
-ed`);return printed};const questionsNow=async()=>{const{questions}=await(0,import_chunk_T3KQBB3V.evaluate)(place,{runCommands:false,environment:{},exclude:[id],
-signal});return{questions,digest:(0,import_chunk_T3KQBB3V.digestOf)(currentState(place),questions)}};const answersOf=async(judge,digest)=>{const{state,paths}=await untilEnd(
-root,judge,signal);await cli({words:["wait",judge,"--json","--timeout","1s"],signal});const now=await questionsNow();if(state.state!=="done"||now.digest!==digest)
-return[];const text=(0,import_chunk_RSE6YRCK.judgmentOf)((0,import_chunk_PGEWSQPR.readText)(paths.result,judgeBytes)??"",now.digest,now.questions);if(text===void 0)
-return[];const file=`${claim.paths.folder}/judgment.json`;(0,import_chunk_PGEWSQPR.writeFile)(file,text);return["--judge",file]};const key=({iteration,milestone,
-round},what)=>["--once-key",["loop",id,iteration,milestone??"end",what,round].join(":")];return{id,nowMs:import_chunk_CL3BCQKO.nowMs,state:()=>currentState(place),
-async take(milestone){await takeOver(place,root,id,milestone);const{current}=currentState(place);if(current?.milestone===milestone&&current.owner===id)return;await call(
-["loop","start","--milestone",milestone,"--owner",id],`begin milestone ${milestone}`)},brief:(state,milestone)=>{const found=state.milestones.find(one=>one.id===
-milestone);if(!found)throw new LoopRefusal("state_damaged",`the loop has no milestone ${milestone} any more`);return(0,import_chunk_C4PAZQH2.milestoneBrief)(state,
-found,{commits:"checkpoint"})},async launchStaff(position){const parent=position.step==="remediate"?position.parent:null;const goesOn=parent!==null&&canGoOn(root,
-parent);const verb=goesOn?["continue","--job",parent]:["implement",...staffOptions(part)];const milestone=position.milestone===null?[]:["--milestone",position.milestone];
-const text=goesOn||position.step==="execute"?position.prompt:`${this.brief(currentState(place),position.milestone??"")}
+import_chunk_EBOOCFUF.leaseMs;var quickLooks=5;function makeHands(claim,part,place,signal){const{root}=claim;const{id}=claim.spec;const{cli,environment}=makeCli(
+claim,part.folder);const call=async(words,what,input)=>{const answer=await cli({words,signal,...input===void 0?{}:{input}});signal.throwIfAborted();if(answer.how===
+"exited"&&answer.code===0)return String(answer.stdout);throw new LoopRefusal("exit_nonzero",`cannot ${what}: ${refusalOf(answer)}`)};const launch=async(words,what,input)=>{
+const printed=(await call([...words,"--id-only"],what,input)).trim();if(!(0,import_chunk_V5ZZ3YHA.isId)(printed))throw new LoopRefusal("exit_nonzero",`cannot ${what}\
+: no job id was printed`);return printed};const questionsNow=async()=>{const{questions}=await(0,import_chunk_KIIOZUFN.evaluate)(place,{runCommands:false,environment:{},
+exclude:[id],signal});return{questions,digest:(0,import_chunk_KIIOZUFN.digestOf)(currentState(place),questions)}};const answersOf=async(judge,digest)=>{const{state,
+paths}=await untilEnd(root,judge,signal);await cli({words:["wait",judge,"--json","--timeout","1s"],signal});const now=await questionsNow();if(state.state!=="don\
+e"||now.digest!==digest)return[];const text=(0,import_chunk_HI57ITAE.judgmentOf)((0,import_chunk_PGEWSQPR.readText)(paths.result,judgeBytes)??"",now.digest,now.
+questions);if(text===void 0)return[];const file=`${claim.paths.folder}/judgment.json`;(0,import_chunk_PGEWSQPR.writeFile)(file,text);return["--judge",file]};const key=({
+iteration,milestone,round},what)=>["--once-key",["loop",id,iteration,milestone??"end",what,round].join(":")];return{id,nowMs:import_chunk_CL3BCQKO.nowMs,state:()=>currentState(
+place),async take(milestone){await takeOver(place,root,id,milestone);const{current}=currentState(place);if(current?.milestone===milestone&&current.owner===id)return;
+await call(["loop","start","--milestone",milestone,"--owner",id],`begin milestone ${milestone}`)},brief:(state,milestone)=>{const found=state.milestones.find(one=>one.
+id===milestone);if(!found)throw new LoopRefusal("state_damaged",`the loop has no milestone ${milestone} any more`);return(0,import_chunk_C4PAZQH2.milestoneBrief)(
+state,found,{commits:"checkpoint"})},async launchStaff(position){const parent=position.step==="remediate"?position.parent:null;const goesOn=parent!==null&&canGoOn(
+root,parent);const verb=goesOn?["continue","--job",parent]:["implement",...staffOptions(part)];const milestone=position.milestone===null?[]:["--milestone",position.
+milestone];const text=goesOn||position.step==="execute"?position.prompt:`${this.brief(currentState(place),position.milestone??"")}
 ${position.prompt}`;const words=[...verb,...milestone,"--stdin","--timeout",`${part.staff_ms}ms`];return launch([...words,...key(position,position.step)],"start\
  the staff job",text??"")},async staffEnd(job){const{state}=await untilEnd(root,job,signal);await cli({words:["wait",job,"--json","--timeout","1s"],signal});const isDone=state.
 state==="done";return{id:job,isDone,error:state.error,isCanceled:state.state==="canceled"}},verify:()=>verifyWork(place,environment,signal),async checkpoint(position){
-await(0,import_chunk_SEA4IUD4.lockLoop)(place,()=>void 0);const now=currentState(place);if(!position.isCommitted&&now.iteration>position.iteration)return;const title=now.
-milestones.find(one=>one.id===position.milestone)?.title??"";const prefix=position.isCommitted?"fix":"feat";const words=["loop","checkpoint","--owner",id,...position.
-isCommitted?["--fix"]:[]];words.push("--message",`${prefix}(${position.milestone}): ${subject(title)}`);for(const text of didOf(position))words.push("--did",text);
-for(const text of position.verified)words.push("--verified",text);await call(words,"make the checkpoint")},async launchJudge(position){const{questions,digest}=await questionsNow();
-const[first]=questions;if(!first)return null;const backend=part.judge_backend===null?[]:["--backend",part.judge_backend];const profile=part.judge_backend!==null&&
-!(0,import_chunk_FIPOTEWL.findBackend)(part.judge_backend)?"standard":"restricted";const words=["ask",...backend,"--profile",profile,"--stdin","--timeout",`${part.
-staff_ms}ms`];const once=key(position,`judge:${digest}`);return{judge:await launch([...words,...once],"ask the judge",(0,import_chunk_RSE6YRCK.judgePrompt)(questions)),
-digest}},async launchGate(position){const answers=position.judge===null?[]:await answersOf(position.judge,position.digest);return launch(["loop","gate","--repai\
-r",...answers,...key(position,"gate")],"ask the gate")},async gateEnd(job){const{state}=await untilEnd(root,job,signal);await cli({words:["wait",job,"--json","-\
--timeout","1s"],signal});const message=state.error?`${state.error.code}: ${state.error.message}`:state.state;return{id:job,report:state.gate??null,message}},stop:(reason,detail)=>stopLoop(
-place,reason,detail),async sleepUntil(wallMs){const nap=(0,import_chunk_LUIVRIXY.makeNap)(signal);for(let rest=wallMs-(0,import_chunk_CL3BCQKO.nowMs)();rest>0&&
-!signal.aborted;rest=wallMs-(0,import_chunk_CL3BCQKO.nowMs)())await nap.sleep(Math.min(rest,6e4));signal.throwIfAborted()}}}function currentState(place){const read=(0,
-import_chunk_SEA4IUD4.readLoop)(place);if(read.kind==="none")throw new LoopRefusal("state_damaged",`there is no ${place.folder} any more`);if(read.kind==="damag\
-ed")throw new LoopRefusal("state_damaged",read.faults.join("; "));if(read.isEdited)throw new LoopRefusal("state_damaged",(0,import_chunk_SEA4IUD4.editedFault)(place).
-message);return read.state}async function takeOver(place,root,id,milestone){const isLost=({current})=>{const owner=current?.owner??null;const isLoop=owner!==null&&
-owner!==id&&(0,import_chunk_V5ZZ3YHA.isId)(owner)&&owner.startsWith("loop-");return current?.milestone===milestone&&isLoop&&(!(0,import_chunk_S7M4UBSY.exists)((0,
-import_chunk_SBGDAVSA.jobPaths)(root,owner).folder)||(0,import_chunk_7FDC7ZXA.isOver)(root,owner))};if(!isLost(currentState(place)))return;await(0,import_chunk_SEA4IUD4.
-changeLoop)(place,state=>isLost(state)&&state.current?{...state,current:{...state.current,owner:id,job:id}}:state)}async function untilEnd(root,job,signal){for(;;){
-const nap=(0,import_chunk_LUIVRIXY.makeNap)(signal);const close=await(0,import_chunk_OLD5VJ7N.watchFifo)((0,import_chunk_SBGDAVSA.jobPaths)(root,job).leaseFifo,
-()=>nap.ring("end"));try{signal.throwIfAborted();const view=await(0,import_chunk_G5QDAMGB.refreshAttached)(root,job);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||
-view.damage!==null)return view;await nap.sleep(close?lookMs:import_chunk_EBOOCFUF.leaseMs);if((0,import_chunk_OC3P7SNQ.isEnded)((0,import_chunk_OC3P7SNQ.inspect)(
-root,job).state))return(0,import_chunk_OC3P7SNQ.inspect)(root,job);await(0,import_chunk_CL3BCQKO.sleep)(1e3)}finally{close?.()}}}function canGoOn(root,job){const{
-paths,state}=(0,import_chunk_OC3P7SNQ.inspect)(root,job);return(0,import_chunk_YL5I5TV6.isContinuable)(paths,state)}function staffOptions({backend,model,profile}){
-const given=Object.entries({backend,model,profile}).filter(([,value])=>value!==null);return given.flatMap(([name,value])=>[`--${name}`,String(value)])}function subject(title){
-return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(title).replace(/\s+/g," ").trim()||"as planned",50)}function didOf({milestone,jobs,round}){
-const mended=round>0?`, ${round} round${round===1?"":"s"} of mending`:"";return[`milestone ${milestone} by ${jobs.length} staff job${jobs.length===1?"":"s"}: ${jobs.
-join(", ")}${mended}`]}async function runLoop(claim,log){const part=claim.spec.loop;const progress=new import_chunk_UBYOQ2QW.Progress(claim);begin(claim,progress);
-if(claim.generation>1)await sweep(claim,import_chunk_EBOOCFUF.toolGraceMs);const stop=new AbortController;let stopped;const release=(0,import_chunk_RYGXIUHY.listenForStops)(
-claim,reason=>{stopped??=reason;stop.abort()});const place=(0,import_chunk_SEA4IUD4.loopPlace)(part.folder,{folder:claim.root,option:claim.spec.state_option});const hands=makeHands(
-claim,part,place,stop.signal);const looping=new Looping(claim,part,hands,progress);try{const end=await looping.untilEnd(()=>stopped!==void 0).catch(error=>{if(stopped!==
-void 0)return void 0;if(error instanceof LoopRefusal)return refused(error.code,error.message);if(error instanceof import_chunk_NVPF5LEY.FaultError)return refused(
-"state_damaged",error.message);log(`${(0,import_chunk_NVPF5LEY.messageOf)(error)}
+await(0,import_chunk_B6BEH722.lockLoop)(place,()=>void 0);const now=currentState(place);if(position.isCommitted?isMended(place,now):now.iteration>position.iteration)
+return;const title=now.milestones.find(one=>one.id===position.milestone)?.title??"";const prefix=position.isCommitted?"fix":"feat";const words=["loop","checkpoi\
+nt","--owner",id,...position.isCommitted?["--fix"]:[]];words.push("--message",`${prefix}(${position.milestone}): ${subject(title)}`);for(const text of didOf(position))
+words.push("--did",text);for(const text of position.verified)words.push("--verified",text);await call(words,"make the checkpoint")},async launchJudge(position){
+const{questions,digest}=await questionsNow();const[first]=questions;if(!first)return null;const backend=part.judge_backend===null?[]:["--backend",part.judge_backend];
+const profile=part.judge_backend!==null&&!(0,import_chunk_FIPOTEWL.findBackend)(part.judge_backend)?"standard":"restricted";const words=["ask",...backend,"--pro\
+file",profile,"--stdin","--timeout",`${part.staff_ms}ms`];const once=key(position,`judge:${digest}`);return{judge:await launch([...words,...once],"ask the judge",
+(0,import_chunk_HI57ITAE.judgePrompt)(questions)),digest}},async launchGate(position){const answers=position.judge===null?[]:await answersOf(position.judge,position.
+digest);return launch(["loop","gate","--repair",...answers,...key(position,"gate")],"ask the gate")},async gateEnd(job){const{state}=await untilEnd(root,job,signal);
+await cli({words:["wait",job,"--json","--timeout","1s"],signal});const message=state.error?`${state.error.code}: ${state.error.message}`:state.state;return{id:job,
+report:state.gate??null,message}},stop:(reason,detail)=>stopLoop(place,reason,detail),async sleepUntil(wallMs){const nap=(0,import_chunk_LUIVRIXY.makeNap)(signal);
+for(let rest=wallMs-(0,import_chunk_CL3BCQKO.nowMs)();rest>0&&!signal.aborted;rest=wallMs-(0,import_chunk_CL3BCQKO.nowMs)())await nap.sleep(Math.min(rest,6e4));
+signal.throwIfAborted()}}}function currentState(place){const read=(0,import_chunk_B6BEH722.readLoop)(place);if(read.kind==="none")throw new LoopRefusal("state_d\
+amaged",`there is no ${place.folder} any more`);if(read.kind==="damaged")throw new LoopRefusal("state_damaged",read.faults.join("; "));if(read.isEdited)throw new LoopRefusal(
+"state_damaged",(0,import_chunk_B6BEH722.editedFault)(place).message);return read.state}async function takeOver(place,root,id,milestone){const isLost=({current})=>{
+const owner=current?.owner??null;const isLoop=owner!==null&&owner!==id&&(0,import_chunk_V5ZZ3YHA.isId)(owner)&&owner.startsWith("loop-");return current?.milestone===
+milestone&&isLoop&&(!(0,import_chunk_S7M4UBSY.exists)((0,import_chunk_SBGDAVSA.jobPaths)(root,owner).folder)||(0,import_chunk_7FDC7ZXA.isOver)(root,owner))};if(!isLost(
+currentState(place)))return;await(0,import_chunk_B6BEH722.changeLoop)(place,state=>isLost(state)&&state.current?{...state,current:{...state.current,owner:id,job:id}}:
+state)}async function untilEnd(root,job,signal){for(let looks=0;;looks+=1){const nap=(0,import_chunk_LUIVRIXY.makeNap)(signal);const close=await(0,import_chunk_OLD5VJ7N.
+watchFifo)((0,import_chunk_SBGDAVSA.jobPaths)(root,job).leaseFifo,()=>nap.ring("end"));try{signal.throwIfAborted();const view=await(0,import_chunk_G5QDAMGB.refreshAttached)(
+root,job);if((0,import_chunk_OC3P7SNQ.isEnded)(view.state)||view.damage!==null)return view;await nap.sleep(looks<quickLooks?1e3:close?lookMs:import_chunk_EBOOCFUF.
+leaseMs);if((0,import_chunk_OC3P7SNQ.isEnded)((0,import_chunk_OC3P7SNQ.inspect)(root,job).state))return(0,import_chunk_OC3P7SNQ.inspect)(root,job);await(0,import_chunk_CL3BCQKO.
+sleep)(1e3)}finally{close?.()}}}function isMended(place,{iteration,remediation_rounds}){const note=(0,import_chunk_E5TULS2S.remediationNote)(remediation_rounds);
+return(0,import_chunk_E5TULS2S.parseEntries)((0,import_chunk_E5TULS2S.readJournal)(place.journal)??"").some(entry=>entry.iteration===iteration&&entry.note===note)}
+function canGoOn(root,job){const{paths,state}=(0,import_chunk_OC3P7SNQ.inspect)(root,job);return(0,import_chunk_YL5I5TV6.isContinuable)(paths,state)}function staffOptions({
+backend,model,profile}){const given=Object.entries({backend,model,profile}).filter(([,value])=>value!==null);return given.flatMap(([name,value])=>[`--${name}`,String(
+value)])}function subject(title){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(title).replace(/\s+/g," ").trim()||"as planned",50)}
+function didOf({milestone,jobs,round}){const mended=round>0?`, ${round} round${round===1?"":"s"} of mending`:"";return[`milestone ${milestone} by ${jobs.length}\
+ staff job${jobs.length===1?"":"s"}: ${jobs.join(", ")}${mended}`]}async function runLoop(claim,log){const part=claim.spec.loop;const progress=new import_chunk_UBYOQ2QW.
+Progress(claim);begin(claim,progress);if(claim.generation>1)await sweep(claim,import_chunk_EBOOCFUF.toolGraceMs);const stop=new AbortController;let stopped;const release=(0,
+import_chunk_RYGXIUHY.listenForStops)(claim,reason=>{stopped??=reason;stop.abort()});const place=(0,import_chunk_B6BEH722.loopPlace)(part.folder,{folder:claim.root,
+option:claim.spec.state_option});const hands=makeHands(claim,part,place,stop.signal);const looping=new Looping(claim,part,hands,progress);try{const end=await looping.
+untilEnd(()=>stopped!==void 0).catch(error=>{if(stopped!==void 0)return void 0;if(error instanceof LoopRefusal)return refused(error.code,error.message);if(error instanceof
+import_chunk_NVPF5LEY.FaultError)return refused("state_damaged",error.message);log(`${(0,import_chunk_NVPF5LEY.messageOf)(error)}
 `);throw error});release();await finish(claim,part,progress,looping.position,end,stopped)}finally{release()}}function refused(code,message){return{end:"failed",
 error:{code,message},detail:message}}function begin({generation,isReplacementTold,self},progress){if(generation===1||isReplacementTold)progress.step("claimed","\
 claimed",{worker:self.pid});else progress.step("claimed","worker_replaced",{worker:self.pid,generation,baseline_reset:false});if(progress.state.started_at===null)
 progress.step("started","started",{},{started_at:(0,import_chunk_CL3BCQKO.isoNow)()})}var Looping=class{position;claim;part;hands;progress;constructor(claim,part,hands,progress){
 this.claim=claim;this.part=part;this.hands=hands;this.progress=progress;this.position=readPosition(claim.paths)}async untilEnd(isStopped){this.tell();while(!isStopped()){
 const next=await advance(this.position,this.part,this.hands);if("over"in next)return next.over;this.position=next.at;writePosition(this.claim.paths,next.at);this.
-tell()}return void 0}tell(){const note=noteOf(this.position);if(JSON.stringify(this.progress.state.loop??null)===JSON.stringify(note))return;this.progress.note(
-"step",{...note},{loop:note})}};async function finish(claim,part,progress,position,end,stopped){if(!end&&stopped!=="state_vanished")await endChildren(claim,part,
-position);const tree=await sweep(claim,import_chunk_EBOOCFUF.drainMs);if(stopped==="state_vanished")return;const standing={loop:noteOf(position)};if(!end&&stopped===
-"canceled"){progress.note("cancel_requested",{request:(0,import_chunk_R6BAS6U2.readCancel)(claim.paths)??null});progress.step("stop_asked","stopping",{reason:stopped},
-standing)}else progress.change(standing);const place=(0,import_chunk_SEA4IUD4.loopPlace)(part.folder,{folder:claim.root,option:claim.spec.state_option});const text=loopReport(
-place,position,end);(0,import_chunk_3GMI4XSL.conclude)(claim,{reason:end?end.end==="stopped"?"canceled":"judged":stopped??"canceled",exit:void 0,tree,reconciled:false,
-warnings:progress.state.warnings,own:{error:end?.error??null,loop:noteOf(position),text}})}async function endChildren(claim,part,{job,gate:gate2,judge,step}){const{
-cli}=makeCli(claim,part.folder);const live=step==="gate"?gate2??judge:["execute","remediate"].includes(step)?job:null;if(live!==null)await cli({words:["cancel",
-live]})}async function sweep({spec,paths,self},graceMs){const tree=(0,import_chunk_PUQAGBXA.treeOf)(spec,paths,{worker:self,shim:null,child:null});return(0,import_chunk_DKHKDNN3.
-terminate)(tree,{graceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs})}
+tell()}return void 0}tell(){const note=noteOf(this.position);if(JSON.stringify(this.progress.state.loop??null)===JSON.stringify(note))return;const{job,...step}=note;
+this.progress.note("step",{...step,waits_for:job},{loop:note})}};async function finish(claim,part,progress,position,end,stopped){if(!end&&stopped!=="state_vanis\
+hed")await endChildren(claim,part,position);const tree=await sweep(claim,import_chunk_EBOOCFUF.drainMs);if(stopped==="state_vanished")return;const standing={loop:noteOf(
+position)};if(!end&&stopped==="canceled"){progress.note("cancel_requested",{request:(0,import_chunk_R6BAS6U2.readCancel)(claim.paths)??null});progress.step("sto\
+p_asked","stopping",{reason:stopped},standing)}else progress.change(standing);const place=(0,import_chunk_B6BEH722.loopPlace)(part.folder,{folder:claim.root,option:claim.
+spec.state_option});const text=loopReport(place,position,end);(0,import_chunk_3GMI4XSL.conclude)(claim,{reason:end?end.end==="stopped"?"canceled":"judged":stopped??
+"canceled",exit:void 0,tree,reconciled:false,warnings:progress.state.warnings,own:{error:end?.error??null,loop:noteOf(position),text}})}async function endChildren(claim,part,{
+job,gate:gate2,judge,step}){const{cli}=makeCli(claim,part.folder);const live=step==="gate"?gate2??judge:["execute","remediate"].includes(step)?job:null;if(live!==
+null)await cli({words:["cancel",live]})}async function sweep({spec,paths,self},graceMs){const tree=(0,import_chunk_PUQAGBXA.treeOf)(spec,paths,{worker:self,shim:null,
+child:null});return(0,import_chunk_DKHKDNN3.terminate)(tree,{graceMs,settleMs:import_chunk_EBOOCFUF.killSettleMs})}
 
 },
 "./run-timer-MZTK5ABS.js": function (module, exports) {
@@ -8832,11 +8835,11 @@ import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}
  ~/.config/job-companion/config.json')}
 
 },
-"./staffer-2FKU5DCC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_7I66DPH4=load("./chunk-7I66DPH4.js");var import_chunk_XZJKBKNV=load(
-"./chunk-XZJKBKNV.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_TTN6ETNV=load(
-"./chunk-TTN6ETNV.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RHSEJCKL=load(
-"./chunk-RHSEJCKL.js");var import_chunk_MLMIRPHM=load("./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./staffer-U3VK23DW.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_GL6SPRFO=load("./chunk-GL6SPRFO.js");var import_chunk_PBGQABOS=load(
+"./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_5A44644O=load(
+"./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
+"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -8851,7 +8854,7 @@ import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_7I66DPH4.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_GL6SPRFO.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
@@ -8997,9 +9000,9 @@ import_chunk_23LOMLHU.tryView)(this.ask.root.folder,id);if(view)this.known.set(i
 byLife)}};
 
 },
-"./timer-4VOWDSUQ.js": function (module, exports) {
+"./timer-K2DNI62A.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_IWGMSP7Q=load("./chunk-\
-IWGMSP7Q.js");var import_chunk_RHSEJCKL=load("./chunk-RHSEJCKL.js");var import_chunk_MLMIRPHM=load("./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load("./chun\
+IWGMSP7Q.js");var import_chunk_RFN4JQMG=load("./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chun\
 k-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./ch\
 unk-7A7PAC7A.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_C37XXNPK=load("./chunk-C37XXNPK.js");var import_chunk_HJHBIBBW=load("./\
 chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_LUIVRIXY=load("\
@@ -9057,17 +9060,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_RHSEJCKL.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_RHSEJCKL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_RFN4JQMG.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_RFN4JQMG.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_EBOOCFUF.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_EBOOCFUF.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_MLMIRPHM.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_MLMIRPHM.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_UP35PJD6.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_UP35PJD6.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
 import_chunk_DEMY2OZQ.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
 import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,
-run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_MLMIRPHM.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
-await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_MLMIRPHM.tellLaunched)(context,input,root,{...launched,replaced},
+run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_UP35PJD6.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
+await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_UP35PJD6.tellLaunched)(context,input,root,{...launched,replaced},
 false)}function futureInstant(text){const now=(0,import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError(
 "usage",`cannot arm a timer at ${text}: ${why}; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);
 if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_SBRRC2LY.formatAge)(now-due):(0,import_chunk_SBRRC2LY.formatDuration)(now-due)} ago`);const{max}=import_chunk_EBOOCFUF.
@@ -9355,9 +9358,9 @@ exports=stdin_exports;var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var 
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./watch-N3FRLDL3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RHSEJCKL=load(
-"./chunk-RHSEJCKL.js");var import_chunk_MLMIRPHM=load("./chunk-MLMIRPHM.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./watch-PDVFVMQL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
+"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_Z2UROBTI=load("./chunk-Z2UROBTI.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load(
@@ -9389,11 +9392,11 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
 checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-N7NC2MD7.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_RHSEJCKL.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_RHSEJCKL.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_DEMY2OZQ.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_MLMIRPHM.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-TQNJSWXL.js"))).follow(context,root,launched.id);return(0,import_chunk_MLMIRPHM.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_MLMIRPHM.launchWords)(
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_RFN4JQMG.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_RFN4JQMG.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_DEMY2OZQ.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_UP35PJD6.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-TQNJSWXL.js"))).follow(context,root,launched.id);return(0,import_chunk_UP35PJD6.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_UP35PJD6.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_EBOOCFUF.toolGraceMs,maxOutputBytes:import_chunk_EBOOCFUF.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -9401,7 +9404,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_LTTE43GU.checkRoot)(root.folder);return(0,import_chunk_447EROGN.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_MLMIRPHM.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_UP35PJD6.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";

@@ -9,7 +9,7 @@ import { requireCommittable } from './commit.ts';
 import { editedFault, lastDone, lockLoop, loopCommand, requireLoop, sealState, stateText } from './files.ts';
 import { headOf, openLoopGit } from './git.ts';
 import { extraOf, makeHandoff } from './handoff.ts';
-import { entryText } from './journal.ts';
+import { entryText, remediationNote } from './journal.ts';
 import { loopJobs } from './own-jobs.ts';
 import type { LoopPlace } from './place.ts';
 import { readHandoff } from './rewrite.ts';
@@ -57,7 +57,7 @@ export function makeCheckpoint(place: LoopPlace, words: CheckpointWords): Promis
       state.iteration,
       at,
       { ...words, did: [...didOf(words, milestone), ...jobLines(place, old)] },
-      words.isFix ? `remediation ${old.remediation_rounds}` : undefined,
+      words.isFix ? remediationNote(old.remediation_rounds) : undefined,
     );
     const before = extraOf(readHandoff(place));
     const handoff = makeHandoff(state, {

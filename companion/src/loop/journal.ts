@@ -37,6 +37,11 @@ export function entryText(iteration: number, at: string, parts: EntryParts, note
   return `\n## Iteration ${iteration} -- ${at}${note === undefined ? '' : ` (${note})`}\n\n${sections.join('\n')}`;
 }
 
+/** The note of what was mended after the Nth NO-GO of an iteration. */
+export function remediationNote(rounds: number): string {
+  return `remediation ${rounds}`;
+}
+
 function listText(lines: readonly string[]): string {
   return (lines.length === 0 ? ['none'] : lines).map((line) => `- ${oneLine(line)}\n`).join('');
 }

@@ -13,6 +13,7 @@ import { isOver } from '../jobs/writers.ts';
 import { milestoneBrief } from '../loop/brief.ts';
 import { evaluate } from '../loop/evaluate.ts';
 import { changeLoop, editedFault, lockLoop, readLoop } from '../loop/files.ts';
+import { parseEntries, readJournal, remediationNote } from '../loop/journal.ts';
 import { digestOf } from '../loop/judge.ts';
 import { judgePrompt, judgmentOf } from '../loop/judge-prompt.ts';
 import type { LoopPlace } from '../loop/place.ts';
@@ -28,9 +29,10 @@ import { jobPaths } from '../store/layout.ts';
 import type { Claim } from './claim.ts';
 import { makeCli, refusalOf } from './loop-cli.ts';
 
-/** A look at a job whose end nothing told us of. */
 const judgeBytes = 256 * 1024;
+/** A look at a job whose end nothing told us of; the first few come sooner. */
 const lookMs = 6 * leaseMs;
+const quickLooks = 5;
 
 export function makeHands(claim: Claim, part: LoopPart, place: LoopPlace, signal: AbortSignal): Hands {
   const { root } = claim;
@@ -115,7 +117,7 @@ export function makeHands(claim: Claim, part: LoopPart, place: LoopPlace, signal
       // What was begun by a worker that was killed is finished first.
       await lockLoop(place, () => undefined);
       const now = currentState(place);
-      if (!position.isCommitted && now.iteration > position.iteration) return;
+      if (position.isCommitted ? isMended(place, now) : now.iteration > position.iteration) return;
       const title = now.milestones.find((one) => one.id === position.milestone)?.title ?? '';
       const prefix = position.isCommitted ? 'fix' : 'feat';
       const words = ['loop', 'checkpoint', '--owner', id, ...(position.isCommitted ? ['--fix'] : [])];
@@ -184,14 +186,15 @@ async function takeOver(place: LoopPlace, root: string, id: string, milestone: s
 
 /** Looked at again and again, beside the sign that its worker gives by its end; a worker of it that was lost is replaced. */
 async function untilEnd(root: string, job: string, signal: AbortSignal): Promise<View> {
-  for (;;) {
+  for (let looks = 0; ; looks += 1) {
     const nap = makeNap<'end'>(signal);
     const close = await watchFifo(jobPaths(root, job).leaseFifo, () => nap.ring('end'));
     try {
       signal.throwIfAborted();
       const view = await refreshAttached(root, job);
       if (isEnded(view.state) || view.damage !== null) return view;
-      await nap.sleep(close ? lookMs : leaseMs);
+      // A worker that has just begun may not hold its sign yet, and then it never rings.
+      await nap.sleep(looks < quickLooks ? 1000 : close ? lookMs : leaseMs);
       // Between the sign and the end that is published lies a moment.
       if (isEnded(inspect(root, job).state)) return inspect(root, job);
       await sleep(1000);
@@ -199,6 +202,14 @@ async function untilEnd(root: string, job: string, signal: AbortSignal): Promise
       close?.();
     }
   }
+}
+
+/** The fix of this very NO-GO was committed already, by a worker that was killed before it could say so. */
+function isMended(place: LoopPlace, { iteration, remediation_rounds }: LoopState): boolean {
+  const note = remediationNote(remediation_rounds);
+  return parseEntries(readJournal(place.journal) ?? '').some(
+    (entry) => entry.iteration === iteration && entry.note === note,
+  );
 }
 
 /** A conversation that can be gone on with; else a new agent gets the whole brief. */

@@ -96,7 +96,9 @@ class Looping {
   private tell(): void {
     const note = noteOf(this.position);
     if (JSON.stringify(this.progress.state.loop ?? null) === JSON.stringify(note)) return;
-    this.progress.note('step', { ...note }, { loop: note });
+    // An event's own `job` is the loop.
+    const { job, ...step } = note;
+    this.progress.note('step', { ...step, waits_for: job }, { loop: note });
   }
 }
 
