@@ -55,6 +55,18 @@ export const scenarios = {
   /** The answer that the task gives after `answer:`, a JSON string or any other JSON text. */
   findings: ({ userTexts }) => ({ text: decode(wordAfter('answer', userTexts)) }),
 
+  /** A loop's agent: writes the file of its milestone, m2 wrongly at first; mends it when told to; and judges a boundary with yes. */
+  loop: (seen) => {
+    const task = seen.userTexts.at(-1) ?? '';
+    if (task.includes('You judge the boundary')) {
+      const answers = ['E1', 'E3', 'E5'].map((id) => [id, { holds: true, why: 'the lab says so' }]);
+      return { text: JSON.stringify({ answers: Object.fromEntries(answers) }) };
+    }
+    const milestone = /Milestone (m\d)/.exec(task)?.[1] ?? 'm0';
+    const isWrong = milestone === 'm2' && !task.includes('is not right yet');
+    return callThenSay(seen, [{ command: `echo ${isWrong ? 'broken' : 'ok'} >${milestone}.txt` }]);
+  },
+
   /** Bytes and SHA-256 of the last user text, to prove that a prompt arrived unchanged. */
   echo: ({ userTexts }) => ({ text: JSON.stringify(digest(userTexts.at(-1) ?? '')) }),
 
