@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "7eec10794ae71562";
+const buildId = "37c4fcd8f43e8942";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -142,7 +142,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-XHIOEO6D.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-2FW2FZPN.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-5JRIIEXV.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-SHYD73GM.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -241,22 +241,72 @@ await(0,import_promises.realpath)(target):null)}}catch(error){const code=(0,impo
 {found:void 0}:{trouble:code}}}
 
 },
-"./chunk-2TAEO7XL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-T2ZXTNEX.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-PDVFVMQL.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-U3VK23DW.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-XOGOEU5U.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-QZWBEE3A.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-WUCR6S7P.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-L2RSATDM.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-K2DNI62A.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-LOMVAOAH.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-CF5JGJCP.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-DDBRVXQM.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-JCKU3K63.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-JAI2E6ZA.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-6HZLVMPO.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-7IVJMXJR.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-DQAW7PZV.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-RSE6CJGJ.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-SCAXGMHU.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-4C3NN363.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
-"./clean-LGFNS65S.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-2ND7QGA3.js"))).setup,hook:async()=>(await Promise.resolve().then(
-()=>load("./hook-5A5FQ5MS.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-PB7H7UDP.js"))).doctor,help:async()=>(await Promise.resolve().
-then(()=>load("./help-CYHJGMYN.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
-void 0}
+"./chunk-2IUJGKI7.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_FBWTAQOH=load("./chunk-FBWTAQOH.js");var import_chunk_DKJQRUMT=load(
+"./chunk-DKJQRUMT.js");var import_chunk_C37XXNPK=load("./chunk-C37XXNPK.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_ZSDIH3MA=load(
+"./chunk-ZSDIH3MA.js");var import_chunk_HE7O6GB5=load("./chunk-HE7O6GB5.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_5HW7JGJN=load(
+"./chunk-5HW7JGJN.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load(
+"./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
+"./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
+const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
+${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
+ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_R6BAS6U2.ageOf)(
+view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const{
+bar,eta,note}=(0,import_chunk_5HW7JGJN.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_SBRRC2LY.
+formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
+join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
+some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_E4YAHXBS.nextCommands.wait(first,root.option);const words=["\
+wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
+["--until","terminal"]:import_chunk_E4YAHXBS.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
+words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_SBRRC2LY.
+formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_E4YAHXBS.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_SBGDAVSA.
+jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_R6BAS6U2.readSpec)(paths);return spec.kind===
+"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_ZSDIH3MA.pageOf)(view,root):`${JSON.stringify(
+withoutEmpty(document),null,1)}
+`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
+"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
+const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
+root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_HE7O6GB5.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
+const afterPrint=()=>(0,import_chunk_UC6ORW33.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
+exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_OC3P7SNQ.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
+wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
+wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
+out:`${pictureText(context,view,root,document)}${again}
+`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_FBWTAQOH.noticeNotes)(view)]}}function whyLines(event,view){
+if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
+message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
+name,bytes,changed},view){const dir=(0,import_chunk_HJHBIBBW.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4MBICC2C.isHandback)(
+name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4MBICC2C.answerName)(name);return[`${changed===true?"chang\
+ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
+value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
+function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const isOver=options.
+mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
+woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
+filter(view=>(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
+exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
+const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_OC3P7SNQ.
+isEnded)(view.state))(0,import_chunk_UC6ORW33.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_HE7O6GB5.observation)(view,{afterSeq:null,root,waited:{
+wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_OC3P7SNQ.isEnded)(
+view.state)?{wake:"terminal",...(0,import_chunk_FBWTAQOH.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
+filter(view=>!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
+return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_OC3P7SNQ.
+isEnded)(view.state)?(0,import_chunk_FBWTAQOH.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
+out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
+
+`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
+const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
+`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
+state})=>(0,import_chunk_R6BAS6U2.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
+return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
+ line`,...(0,import_chunk_FBWTAQOH.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
+for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
+ is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_C37XXNPK.
+waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
+if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
+context,ids,again,()=>(0,import_chunk_DKJQRUMT.withRegistration)(root.folder,ids,{...termsOf(options),tell:context.tell},wait));if(options.heartbeatMs===null)context.
+live?.("");return tellWaited(context,root,waited,options)}function termsOf({mode,until=[],timeoutMs,owner}){return{kind:"wait",mode,until,timeoutMs,owner}}function asOfNow(view){
+try{return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?view:(0,import_chunk_OC3P7SNQ.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-2WOCCBJN.js": function (module, exports) {
@@ -299,74 +349,6 @@ kind:"unmeasured",...facts};return{kind:descendants>0?"waiting":"dead",...facts}
 idleCpuShare}function countDescendants(count){return`${count===0?"no":count} descendant${count===1?"":"s"}`}function cpuWords(cpuMs,spanMs){if(cpuMs===null)return"\
 CPU not known";if(cpuMs===0||spanMs<=0)return"no CPU";const percent=cpuMs/spanMs*100;return`${(0,import_chunk_SBRRC2LY.formatDuration)(cpuMs)} of CPU (${percent<
 10?percent.toFixed(1):Math.round(percent)}%)`}function sum(numbers){return numbers.reduce((whole,one)=>whole+one,0)}
-
-},
-"./chunk-32VNGI57.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>waitAndTell});module.exports=stdin_exports;var import_chunk_FBWTAQOH=load("./chunk-FBWTAQOH.js");var import_chunk_DKJQRUMT=load(
-"./chunk-DKJQRUMT.js");var import_chunk_C37XXNPK=load("./chunk-C37XXNPK.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_V27JF5Y3=load(
-"./chunk-V27JF5Y3.js");var import_chunk_T5WOT4OU=load("./chunk-T5WOT4OU.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_5HW7JGJN=load(
-"./chunk-5HW7JGJN.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load(
-"./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load(
-"./chunk-6PFAPK5K.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");async function withFarewell(context,ids,again,wait){
-const release=(0,import_chunk_FKEDTWPK.onInterrupt)(signal=>{try{context.live?.("");context.tell(`${farewell(ids)}
-${again()}`)}catch{}(0,import_chunk_FKEDTWPK.endBySignal)(signal)});try{return await wait()}finally{release()}}function farewell(ids){if(ids.length===1)return`j\
-ob ${ids[0]} runs on; collect it with:`;return`the ${ids.length} jobs run on; collect them with:`}function lineOf(view){const age=(0,import_chunk_R6BAS6U2.ageOf)(
-view.state.started_at,(0,import_chunk_CL3BCQKO.nowMs)());const{health}=(0,import_chunk_HJHBIBBW.healthOf)(view,(0,import_chunk_OC3P7SNQ.conditionOf)(view));const{
-bar,eta,note}=(0,import_chunk_5HW7JGJN.progressCells)(view);const parts=[view.state.state,...health==="unknown"?[]:[health],age===null?"not started":(0,import_chunk_SBRRC2LY.
-formatDuration)(age<1e3?age:Math.floor(age/1e3)*1e3),...bar===null?[]:[bar],...eta===null?[]:[`ETA ${eta}`],...note===null?[]:[note]];return`${view.id}: ${parts.
-join(", ")}`}function waitAgain(root,ids,asked,moved=new Map){const[first=""]=ids;const{until=[],cursors=new Map}=asked;const isHandedBack=until.length===0&&ids.
-some(id=>handsBack(root,id));if(until.length===0&&ids.length===1&&!isHandedBack)return import_chunk_E4YAHXBS.nextCommands.wait(first,root.option);const words=["\
-wait",...ids];if(ids.length>1)words.push(`--${asked.mode}`);if(until.length>0)words.push("--until",until.join(","));else if(isHandedBack)words.push(...asked.isEndAsked?
-["--until","terminal"]:import_chunk_E4YAHXBS.handbackWords);for(const id of until.length>0?ids:[]){const seq=moved.get(id)??cursors.get(id)?.seq;if(seq!==void 0)
-words.push("--after-seq",ids.length>1?`${id}:${seq}`:String(seq))}const hasOwn=until.length>0&&asked.timeoutAsked!==void 0;words.push("--timeout",hasOwn?(0,import_chunk_SBRRC2LY.
-formatDuration)(asked.timeoutAsked??0):"10m");return(0,import_chunk_E4YAHXBS.nextCommand)(root.option,...words)}function handsBack(root,id){const paths=(0,import_chunk_SBGDAVSA.
-jobPaths)(root.folder,id);if(!(0,import_chunk_S7M4UBSY.exists)(paths.marker))return false;const spec=(0,import_chunk_R6BAS6U2.readSpec)(paths);return spec.kind===
-"ok"&&Boolean(spec.value.handback)}function pictureText({isTerminal},view,root,document){return isTerminal?(0,import_chunk_V27JF5Y3.pageOf)(view,root):`${JSON.stringify(
-withoutEmpty(document),null,1)}
-`}function withoutEmpty(value){const kept=Object.entries(value).flatMap(([name,inner])=>{if(inner===null||Array.isArray(inner)&&inner.length===0)return[];const isPart=typeof inner===
-"object"&&!Array.isArray(inner)&&name!=="event";return[[name,isPart?withoutEmpty(inner):inner]]});return Object.fromEntries(kept)}function tellWoken(context,root,views,woken,options){
-const view=views.find(one=>one.id===woken.id);if(!view)throw new Error(`job ${woken.id} woke a wait that was not for it`);const ids=views.map(one=>one.id);const again=waitAgain(
-root,ids,options,new Map([[woken.id,woken.nextSeq]]));const document=(0,import_chunk_T5WOT4OU.observation)(view,{afterSeq:null,root,waited:{wake:woken,next:again}});
-const afterPrint=()=>(0,import_chunk_UC6ORW33.noteDelivered)(view,woken.nextSeq,options.until??[]);if(options.isJson){if(views.length===1)return{code:import_chunk_6PFAPK5K.
-exitCodes.pending,afterPrint,json:document};const pending=views.filter(one=>!(0,import_chunk_OC3P7SNQ.isEnded)(one.state)).map(one=>one.id);const head={wake:woken.
-wake,id:woken.id,now:(0,import_chunk_CL3BCQKO.isoNow)()};return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,json:{...head,jobs:[document],pending,next:{
-wait:again}}}}const{seq}=woken.event;const what=seq===null?woken.wake:`${woken.wake} (event ${seq})`;return{code:import_chunk_6PFAPK5K.exitCodes.pending,afterPrint,
-out:`${pictureText(context,view,root,document)}${again}
-`,notes:[`woken by ${what}; ${lineOf(view)}; wait on with the last line`,...whyLines(woken.event,view),...(0,import_chunk_FBWTAQOH.noticeNotes)(view)]}}function whyLines(event,view){
-if(event.type==="handback")return handbackLines(event,view);const{reason,message,evidence,word,on_stall}=event;const why=[reason,event.type==="checkpoint"?void 0:
-message,evidence,word].find(isText);return[...isText(why)?[`reason: ${lineFrom(why,400)}`]:[],...isText(on_stall)?[`on stall: ${lineFrom(on_stall,1024)}`]:[]]}function handbackLines({
-name,bytes,changed},view){const dir=(0,import_chunk_HJHBIBBW.handbackSeen)(view)?.dir;if(dir===void 0||typeof name!=="string"||!(0,import_chunk_4MBICC2C.isHandback)(
-name))return[];const size=typeof bytes==="number"?` (${bytes} bytes)`:"";const answer=(0,import_chunk_4MBICC2C.answerName)(name);return[`${changed===true?"chang\
-ed":"handed back"}: ${dir}/${name}${size}`,...answer===null?[]:[`an answer goes into: ${dir}/${answer}`]]}function isText(value){return typeof value==="string"&&
-value.trim()!==""}function lineFrom(text,limit){return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," ").trim(),limit)}
-function tellWaited(context,root,waited,options){const{views,woken}=waited;const ended=views.filter(view=>(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const isOver=options.
-mode==="any"?ended.length>0:ended.length===views.length;const reply=isOver||!woken?tellAll(context,root,{...waited,isOver},options):tellWoken(context,root,views,
-woken,options);return{...reply,notes:[...beyondNotes(waited),...reply.notes??[]]}}function tellAll(context,root,{views,isOver,beyond},options){const ended=views.
-filter(view=>(0,import_chunk_OC3P7SNQ.isEnded)(view.state));const shown=isOver&&options.mode==="any"?firstOf(ended):views;const code=isOver?(0,import_chunk_6PFAPK5K.
-exitCodeOfAll)(shown.map(view=>view.state.state)):import_chunk_6PFAPK5K.exitCodes.pending;const ids=views.map(view=>view.id);const cursors=cursorsNow(options,beyond);
-const again=waitAgain(root,ids,options,cursors);const isOpted=(options.until??[]).length>0;const afterPrint=()=>{for(const view of shown)if((0,import_chunk_OC3P7SNQ.
-isEnded)(view.state))(0,import_chunk_UC6ORW33.noteCollected)(view,"wait")};const picture=view=>(0,import_chunk_T5WOT4OU.observation)(view,{afterSeq:null,root,waited:{
-wake:"soft_timeout",next:again,cursor:isOpted?cursors.get(view.id)??0:void 0}});if(options.isJson){const documents=shown.map(view=>(0,import_chunk_OC3P7SNQ.isEnded)(
-view.state)?{wake:"terminal",...(0,import_chunk_FBWTAQOH.endedDocument)(view)}:picture(view));if(views.length===1)return{code,afterPrint,json:documents[0]};const pending=views.
-filter(view=>!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)).map(view=>view.id);const wake=isOver?"terminal":"soft_timeout";const next=isOver?{}:{next:{wait:again}};
-return{code,afterPrint,json:{wake,now:(0,import_chunk_CL3BCQKO.isoNow)(),jobs:documents,pending,...next}}}const replies=shown.map(view=>(0,import_chunk_OC3P7SNQ.
-isEnded)(view.state)?(0,import_chunk_FBWTAQOH.tellEnded)(context,view):tellPending(context,view,root,picture(view)));const outs=replies.map(reply=>Buffer.from(reply.
-out??""));const out=shown.length===1?outs[0]??Buffer.alloc(0):joined(context,shown,outs);return{code,afterPrint,out:isOver?out:Buffer.concat([out,Buffer.from(`${again}\
-
-`)]),notes:replies.flatMap(reply=>reply.notes??[]).filter(note=>!options.told?.includes(note))}}function joined(context,views,outs){const parts=views.flatMap((view,at)=>{
-const bytes=outs[at]??Buffer.alloc(0);const head=context.isTerminal?`${at===0?"":"\n"}== ${view.id}: ${view.state.state} ==
-`:"";return[Buffer.from(head),bytes,Buffer.from(bytes.length===0||bytes.at(-1)===10?"":"\n")]});return Buffer.concat(parts)}function firstOf(views){const endOf=({
-state})=>(0,import_chunk_R6BAS6U2.instantOf)(state.ended_at)??Number.POSITIVE_INFINITY;return[...views].sort((a,b)=>endOf(a)-endOf(b)).slice(0,1)}function tellPending(context,view,root,document){
-return{code:import_chunk_6PFAPK5K.exitCodes.pending,out:pictureText(context,view,root,document),notes:[`${lineOf(view)}; not ended yet, wait again with the last\
- line`,...(0,import_chunk_FBWTAQOH.noticeNotes)(view)]}}function cursorsNow({cursors=new Map},beyond){const now=new Map([...cursors].map(([id,{seq}])=>[id,seq]));
-for(const{id,newest}of beyond)now.set(id,newest);return now}function beyondNotes({beyond}){return beyond.map(({id,given,newest})=>`warning: --after-seq ${given}\
- is beyond the events of job ${id}, whose newest was ${newest}: taken as ${newest}`)}async function waitAndTell(context,root,ids,options){const wait=()=>(0,import_chunk_C37XXNPK.
-waitForJobs)(root.folder,ids,{...options,heartbeatMs:options.heartbeatMs??(context.live?1e3:null),onHeartbeat:seen=>{const lines=seen.map(view=>lineOf(asOfNow(view)));
-if(options.heartbeatMs!==null)for(const line of lines)context.tell(line);else context.live?.(lines.join(" | "))}});const again=()=>waitAgain(root,ids,options);const waited=await withFarewell(
-context,ids,again,()=>(0,import_chunk_DKJQRUMT.withRegistration)(root.folder,ids,{...termsOf(options),tell:context.tell},wait));if(options.heartbeatMs===null)context.
-live?.("");return tellWaited(context,root,waited,options)}function termsOf({mode,until=[],timeoutMs,owner}){return{kind:"wait",mode,until,timeoutMs,owner}}function asOfNow(view){
-try{return(0,import_chunk_OC3P7SNQ.isEnded)(view.state)?view:(0,import_chunk_OC3P7SNQ.inspect)(view.root,view.id)}catch{return view}}
 
 },
 "./chunk-33P23ATF.js": function (module, exports) {
@@ -585,25 +567,6 @@ view since ${JSON.stringify(rev)}: ${reason}`,"name a commit or branch of this r
 const code=(0,import_chunk_NVPF5LEY.errnoOf)(error);if(code===void 0)throw error;return code}}
 
 },
-"./chunk-5A44644O.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.j\
-s");var import_chunk_RFN4JQMG=load("./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
-.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
-name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_FZTPRCKC.runOptions,notes:"\
-The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
-once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
-async run(context,input){const words=(0,import_chunk_RFN4JQMG.onceWords)("run",input,(0,import_chunk_RFN4JQMG.folderSaid)(context,input),null);const repeated=await(0,
-import_chunk_RFN4JQMG.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
-import_chunk_FZTPRCKC.makeRunPart)(input,cwd);return(0,import_chunk_UP35PJD6.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_UP35PJD6.launchWords)(
-input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EBOOCFUF.limits.maxOutput.
-default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_FZTPRCKC.limitWarnings)(
-part,timeout),onStall:(0,import_chunk_UP35PJD6.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
-import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
-line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
-import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
-ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
-
-},
 "./chunk-5AMCSYZA.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{damagedState:()=>damagedState,defaultEngine:()=>defaultEngine,earlyState:()=>earlyState,findEngine:()=>findEngine,hasQueue:()=>hasQueue,
 readTurn:()=>readTurn,writeTurn:()=>writeTurn});module.exports=stdin_exports;var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_33P23ATF=load(
@@ -652,6 +615,24 @@ unk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var impo
 chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(timer.message),import_chunk_EBOOCFUF.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
 0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
+
+},
+"./chunk-5TKRMFEC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-A7S2P5GF.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-W6OX4A6Y.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-3J2W4B6U.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-NJOOFYVI.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-C4M6QLTF.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-7E5FWINU.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-TGAH45IL.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-ZENVCYNV.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-HGWAJQQP.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-2DBQRHDJ.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-5ITBNN35.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-3F3RNO7N.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-JAI2E6ZA.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-437LQIUU.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-DSS5443E.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-DQAW7PZV.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-RSE6CJGJ.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-SCAXGMHU.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-ND5QNDP4.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
+"./clean-LGFNS65S.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-2ND7QGA3.js"))).setup,hook:async()=>(await Promise.resolve().then(
+()=>load("./hook-5A5FQ5MS.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-PB7H7UDP.js"))).doctor,help:async()=>(await Promise.resolve().
+then(()=>load("./help-3RG2XA3D.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
+void 0}
 
 },
 "./chunk-67KJULEZ.js": function (module, exports) {
@@ -2096,6 +2077,61 @@ null}function isDirty(entry){return entry.xy!==".."}function countDirty({entries
 return entries.filter(isDirty).length+brief.filter(([,xy])=>isDirty({xy})).length+unnamed}
 
 },
+"./chunk-HE7O6GB5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_A4FHKQRY=load(
+"./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load(
+"./chunk-HJHBIBBW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
+"./chunk-DYMNB7GS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
+"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??
+[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};
+return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_EBOOCFUF.observeBytes&&
+kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_EBOOCFUF.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_EBOOCFUF.
+textTailBytes;progress&&size()>import_chunk_EBOOCFUF.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.
+tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_EBOOCFUF.observeBytes)document.progress={tools_truncated:true,text_truncated:true};
+for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_EBOOCFUF.observeBytes)delete document[name];return make()}
+function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}
+function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_S7M4UBSY.
+factsOf)(paths.output),(0,import_chunk_S7M4UBSY.factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.
+modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>
+0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_PGEWSQPR.readJson)(paths.
+snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_PGEWSQPR.readRange)(
+paths.output,-import_chunk_EBOOCFUF.tailBytes,import_chunk_EBOOCFUF.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.
+plainText)(bytes.toString("utf8")),import_chunk_EBOOCFUF.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_EBOOCFUF.
+tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){const{state,spec}=view;const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(
+view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===
+void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...spec?.milestone?{milestone:spec.milestone}:{},...state.loop?
+{loop:state.loop}:{},...state.gate?{gate:gateFacts(state.gate)}:{},...(0,import_chunk_XSVLTRB3.staffFacts)(spec),state:state.state,...(0,import_chunk_HJHBIBBW.healthOf)(
+view,condition),checkpoint:(0,import_chunk_HJHBIBBW.checkpointOf)(state),...livenessFacts(view),watch:(0,import_chunk_HJHBIBBW.watchSeen)(view),timer:(0,import_chunk_HJHBIBBW.
+timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(view),supervision:condition,rev:state.rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.
+created_at,started_at:state.started_at,ended_at:state.ended_at,duration_ms:state.duration_ms,age_ms:(0,import_chunk_R6BAS6U2.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.
+nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.exit_code,signal:state.signal,...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.
+task_exit_code??"unknown"},error:state.error===null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.
+message),400)},warnings:state.warnings.slice(0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),
+200)})),conversation:state.conversation,collected:(0,import_chunk_UC6ORW33.collectedBy)(view),last_collected_seq:(0,import_chunk_UC6ORW33.lastCollectedSeq)(view)};
+const page=readPage(view,options);const known=options.afterSeq===null?null:page.events.at(-1)?.seq??page.after;const next=nextFor(view,condition,options.root,known);
+if(waited&&next.wait!==void 0)next.wait=waited.next;const progress=(0,import_chunk_OC3P7SNQ.isEnded)(state)?null:progressOf(view);const document={...waited?headOf(
+waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(facts,longest),files:filesOf(view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(
+progress,import_chunk_EBOOCFUF.textTailBytes+3)}};if(waited&&waited.wake!=="soft_timeout")return boundDocument(document,null);const bounded=boundDocument(document,
+page);const told=Number(bounded.next_seq);if(known!==null&&told<known&&bounded.next&&!waited)bounded.next=nextFor(view,condition,options.root,told);return bounded}
+function readPage({paths,state},{afterSeq}){const after=afterSeq??Math.max(0,state.seq-recentEvents);const{events,more}=(0,import_chunk_DYMNB7GS.readEvents)(paths,
+after,eventsAtMost);return{events:events.map(event=>(0,import_chunk_LXK2ZILE.plainValue)(event,400)),isMore:more,after}}var longest=1024;function headOf({wake,cursor}){
+if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};const event=boundEvent((0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{
+wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.skipped}}function queueFacts(view){const queue=(0,import_chunk_HJHBIBBW.queueSeen)(
+view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({spec,state}){if(!spec?.staff)return{};const{reason:_,...seen}=(0,
+import_chunk_HJHBIBBW.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_OC3P7SNQ.isEnded)(state)||!("word"in seen)?null:seen}}function handbackFacts(view){
+const handback=(0,import_chunk_HJHBIBBW.handbackSeen)(view);return handback===null?{}:{handback}}function goingOnFacts(view){const on=(0,import_chunk_A4FHKQRY.goingOn)(
+view,[]);return on===null?{}:{going_on:on.words}}function filesOf({paths,state}){const files={result:paths.result,output:paths.output,error:paths.error,events:paths.
+events,worker_log:paths.workerLog};if(!(0,import_chunk_OC3P7SNQ.isEnded)(state))return files;return Object.fromEntries(Object.entries(files).map(([name,file])=>[
+name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root,after){if(condition==="damaged")return{doctor:import_chunk_E4YAHXBS.
+nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))return{wait:import_chunk_E4YAHXBS.nextCommands.waitOn(view.id,view.spec,
+root.option,after),cancel:import_chunk_E4YAHXBS.nextCommands.cancel(view.id,root.option)};const next={result:import_chunk_E4YAHXBS.nextCommands.result(view.id,root.
+option)};if(view.state.state==="done")return{...next,...(0,import_chunk_A4FHKQRY.goingOn)(view,root.option)?.next};if((0,import_chunk_YL5I5TV6.isContinuable)(view.
+paths,view.state))next.continue=import_chunk_E4YAHXBS.nextCommands.continue(view.id,root.option);next.restart=import_chunk_E4YAHXBS.nextCommands.restart(view.id,
+root.option);return next}function gateFacts({verdict,reason,detail,failed_checks,unanswered}){return{verdict,reason,detail:(0,import_chunk_LXK2ZILE.excerpt)((0,
+import_chunk_LXK2ZILE.plainText)(detail),240),failed_checks,unanswered:unanswered.slice(0,20)}}
+
+},
 "./chunk-HJHBIBBW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{checkpointOf:()=>checkpointOf,continueCommand:()=>continueCommand,findStopped:()=>findStopped,handbackSeen:()=>handbackSeen,
 healthOf:()=>healthOf,livenessSeen:()=>livenessSeen,monitorAttention:()=>monitorAttention,queueSeen:()=>queueSeen,timerSeen:()=>timerSeen,watchOf:()=>watchOf,watchSeen:()=>watchSeen});
@@ -2481,6 +2517,23 @@ value)??"null"}async function keyedDigest(key,text){const bytes=Buffer.from(text
 hmacSha256)(Buffer.from(key),bytes)):systemDigest(key,bytes)}async function systemDigest(key,bytes){const{createHmac}=await Promise.resolve().then(()=>builtin("\
 node:crypto"));return createHmac("sha256",key).update(bytes).digest("hex")}function makeFolders(folder){if((0,import_chunk_S7M4UBSY.factsOf)(folder)?.kind==="fo\
 lder")return;makeFolders(import_node_path.default.dirname(folder));(0,import_chunk_PGEWSQPR.createFolder)(folder)}
+
+},
+"./chunk-LEMBYZN5.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
+var import_chunk_TFL5D26P=load("./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
+var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
+"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
+const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
+rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
+const{onceKey}=(0,import_chunk_TFL5D26P.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_TFL5D26P.checkLaunchOptions)(input);const root=context.
+root(input);const launched=await(0,import_chunk_DEMY2OZQ.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_SBGDAVSA.jobPaths)(
+root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_TFL5D26P.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
+input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
+"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
+out:`${note}
+`}}
 
 },
 "./chunk-LHVANLLD.js": function (module, exports) {
@@ -2915,23 +2968,6 @@ value)&&typeof value.code==="string"&&typeof value.message==="string"}function i
 "string")}
 
 },
-"./chunk-RFN4JQMG.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderSaid:()=>folderSaid,onceWords:()=>onceWords,repeatedLaunch:()=>repeatedLaunch});module.exports=stdin_exports;
-var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");
-var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");var passing=[
-"owner","label","once-key","notify","json","id-only","wait","wait-timeout","foreground","state-dir","prompt-file","stdin"];function onceWords(verb,input,folder,task){
-const options=input.given().filter(([name])=>!passing.includes(name)&&!["prompt","cwd"].includes(name));return JSON.stringify([verb,options.sort(),input.words,input.
-rest,folder,task])}function folderSaid(context,input){return import_node_path.default.resolve(context.cwd,input.text("cwd")??".")}async function repeatedLaunch(context,input,words,isSynchronous){
-const{onceKey}=(0,import_chunk_UP35PJD6.launchWords)(input);if(onceKey===null)return void 0;(0,import_chunk_UP35PJD6.checkLaunchOptions)(input);const root=context.
-root(input);const launched=await(0,import_chunk_DEMY2OZQ.launchedBefore)(root,onceKey,words);if(!launched)return void 0;const{folder}=(0,import_chunk_SBGDAVSA.jobPaths)(
-root.folder,launched.id);return(0,import_chunk_S7M4UBSY.exists)(folder)?(0,import_chunk_UP35PJD6.tellLaunched)(context,input,root,launched,isSynchronous):tellCleaned(
-input,launched.id)}function tellCleaned(input,id){const note=`job ${id} had this once-key; its record was removed by clean, and nothing was started`;if(input.has(
-"id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`};if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:false,cleaned:true,next:{}}};return{code:import_chunk_6PFAPK5K.exitCodes.done,
-out:`${note}
-`}}
-
-},
 "./chunk-RWPWOFIF.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findProgram:()=>findProgram,findTool:()=>findTool});module.exports=stdin_exports;var import_chunk_IYTRN2OE=load("./\
 chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_node_path=builtin("node:path");function findProgram(name,cwd){if(name.includes(
@@ -3016,59 +3052,6 @@ at most ${max_live} at a time`;if(place===null)return`place not known yet, ${lim
 ce ${place}${after}; ${live??0} at work, ${limit}`}
 
 },
-"./chunk-T5WOT4OU.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>observation,progressOf:()=>progressOf});module.exports=stdin_exports;var import_chunk_A4FHKQRY=load(
-"./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load(
-"./chunk-HJHBIBBW.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
-"./chunk-DYMNB7GS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var eventBytes=3*1024;function boundDocument(document,page){let kept=page?.events??
-[];const make=()=>{if(!page)return document;const isMore=page.isMore||kept.length<page.events.length;if(document.next_seq!==void 0)return{...document,events:kept};
-return{...document,events:kept,next_seq:kept.at(-1)?.seq??page.after,more:isMore}};const size=()=>bytesOf(make());while(size()>import_chunk_EBOOCFUF.observeBytes&&
-kept.length>1)kept=kept.slice(0,-1);if(size()>import_chunk_EBOOCFUF.observeBytes&&kept[0])kept=[stumpOf(kept[0])];const progress=document.progress;for(let limit=import_chunk_EBOOCFUF.
-textTailBytes;progress&&size()>import_chunk_EBOOCFUF.observeBytes&&limit>64;limit=Math.floor(limit/2)){document.progress={...progress,text:(0,import_chunk_LXK2ZILE.
-tail)(progress.text??"",limit).text,text_truncated:true}}if(progress&&size()>import_chunk_EBOOCFUF.observeBytes)document.progress={tools_truncated:true,text_truncated:true};
-for(const name of["files","warnings","label","timer","next","error","owner","model"])if(size()>import_chunk_EBOOCFUF.observeBytes)delete document[name];return make()}
-function boundEvent(event){return bytesOf(event)<=eventBytes?event:stumpOf(event)}function stumpOf({seq,at,job,owner,type}){return{seq,at,job,owner,type,truncated:true}}
-function bytesOf(value){return Buffer.byteLength(JSON.stringify(value))+1}function progressOf(view){const{paths,spec}=view;const[output,error]=[(0,import_chunk_S7M4UBSY.
-factsOf)(paths.output),(0,import_chunk_S7M4UBSY.factsOf)(paths.error)];const newest=Math.max(output&&output.size>0?output.modifiedMs:0,error&&error.size>0?error.
-modifiedMs:0);const facts={stdout_bytes:output?.size??0,stderr_bytes:error?.size??0,last_output_at:newest>0?(0,import_chunk_CL3BCQKO.isoOf)(newest):null,last_output_age_ms:newest>
-0?Math.max(0,Math.round((0,import_chunk_CL3BCQKO.nowMs)()-newest)):null};if(spec?.staff&&!spec.staff.custom){const snapshot=(0,import_chunk_PGEWSQPR.readJson)(paths.
-snapshot);return snapshot.kind==="ok"?{...facts,...snapshot.value}:{...facts,tools:[],text:"",text_truncated:false}}const bytes=(0,import_chunk_PGEWSQPR.readRange)(
-paths.output,-import_chunk_EBOOCFUF.tailBytes,import_chunk_EBOOCFUF.tailBytes)?.bytes??Buffer.alloc(0);const latest=(0,import_chunk_LXK2ZILE.tail)((0,import_chunk_LXK2ZILE.
-plainText)(bytes.toString("utf8")),import_chunk_EBOOCFUF.textTailBytes);return{...facts,text:latest.text,text_truncated:latest.truncated||(output?.size??0)>import_chunk_EBOOCFUF.
-tailBytes}}var recentEvents=5;var eventsAtMost=50;function observation(view,options){const{state,spec}=view;const condition=(0,import_chunk_OC3P7SNQ.conditionOf)(
-view);const{waited}=options;const facts={id:view.id,kind:spec?.kind??null,verb:spec?.verb??null,owner:spec?.owner??null,label:spec?.label===null||spec?.label===
-void 0?null:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.label),120),...spec?.milestone?{milestone:spec.milestone}:{},...(0,import_chunk_XSVLTRB3.
-staffFacts)(spec),state:state.state,...(0,import_chunk_HJHBIBBW.healthOf)(view,condition),checkpoint:(0,import_chunk_HJHBIBBW.checkpointOf)(state),...livenessFacts(
-view),watch:(0,import_chunk_HJHBIBBW.watchSeen)(view),timer:(0,import_chunk_HJHBIBBW.timerSeen)(view),...queueFacts(view),...handbackFacts(view),...goingOnFacts(
-view),supervision:condition,rev:state.rev,now:(0,import_chunk_CL3BCQKO.isoNow)(),created_at:state.created_at,started_at:state.started_at,ended_at:state.ended_at,
-duration_ms:state.duration_ms,age_ms:(0,import_chunk_R6BAS6U2.ageOf)(state.created_at,(0,import_chunk_CL3BCQKO.nowMs)()),deadline_ms:spec?.deadline_ms??null,exit_code:state.
-exit_code,signal:state.signal,...state.task_status===void 0?{}:{task_status:state.task_status,task_exit_code:state.task_exit_code??"unknown"},error:state.error===
-null?null:{...state.error,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.error.message),400)},warnings:state.warnings.slice(
-0,5).map(one=>({code:one.code,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(one.message),200)})),conversation:state.conversation,
-collected:(0,import_chunk_UC6ORW33.collectedBy)(view),last_collected_seq:(0,import_chunk_UC6ORW33.lastCollectedSeq)(view)};const page=readPage(view,options);const known=options.
-afterSeq===null?null:page.events.at(-1)?.seq??page.after;const next=nextFor(view,condition,options.root,known);if(waited&&next.wait!==void 0)next.wait=waited.next;
-const progress=(0,import_chunk_OC3P7SNQ.isEnded)(state)?null:progressOf(view);const document={...waited?headOf(waited):{},...(0,import_chunk_LXK2ZILE.plainValue)(
-facts,longest),files:filesOf(view),next,...progress===null?{}:{progress:(0,import_chunk_LXK2ZILE.plainValue)(progress,import_chunk_EBOOCFUF.textTailBytes+3)}};if(waited&&
-waited.wake!=="soft_timeout")return boundDocument(document,null);const bounded=boundDocument(document,page);const told=Number(bounded.next_seq);if(known!==null&&
-told<known&&bounded.next&&!waited)bounded.next=nextFor(view,condition,options.root,told);return bounded}function readPage({paths,state},{afterSeq}){const after=afterSeq??
-Math.max(0,state.seq-recentEvents);const{events,more}=(0,import_chunk_DYMNB7GS.readEvents)(paths,after,eventsAtMost);return{events:events.map(event=>(0,import_chunk_LXK2ZILE.
-plainValue)(event,400)),isMore:more,after}}var longest=1024;function headOf({wake,cursor}){if(wake==="soft_timeout")return{wake,...cursor===void 0?{}:{next_seq:cursor}};
-const event=boundEvent((0,import_chunk_LXK2ZILE.plainValue)(wake.event,400));return{wake:wake.wake,event,next_seq:wake.nextSeq,pending_events:wake.pending,skipped:wake.
-skipped}}function queueFacts(view){const queue=(0,import_chunk_HJHBIBBW.queueSeen)(view);return{...queue?{queue}:{},...view.turn?{turn_at:view.turn.at}:{}}}function livenessFacts({
-spec,state}){if(!spec?.staff)return{};const{reason:_,...seen}=(0,import_chunk_HJHBIBBW.livenessSeen)(state)??{reason:null};return{liveness:(0,import_chunk_OC3P7SNQ.
-isEnded)(state)||!("word"in seen)?null:seen}}function handbackFacts(view){const handback=(0,import_chunk_HJHBIBBW.handbackSeen)(view);return handback===null?{}:
-{handback}}function goingOnFacts(view){const on=(0,import_chunk_A4FHKQRY.goingOn)(view,[]);return on===null?{}:{going_on:on.words}}function filesOf({paths,state}){
-const files={result:paths.result,output:paths.output,error:paths.error,events:paths.events,worker_log:paths.workerLog};if(!(0,import_chunk_OC3P7SNQ.isEnded)(state))
-return files;return Object.fromEntries(Object.entries(files).map(([name,file])=>[name,(0,import_chunk_S7M4UBSY.exists)(file)?file:null]))}function nextFor(view,condition,root,after){
-if(condition==="damaged")return{doctor:import_chunk_E4YAHXBS.nextCommands.doctor(view.id,root.option)};if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))return{
-wait:import_chunk_E4YAHXBS.nextCommands.waitOn(view.id,view.spec,root.option,after),cancel:import_chunk_E4YAHXBS.nextCommands.cancel(view.id,root.option)};const next={
-result:import_chunk_E4YAHXBS.nextCommands.result(view.id,root.option)};if(view.state.state==="done")return{...next,...(0,import_chunk_A4FHKQRY.goingOn)(view,root.
-option)?.next};if((0,import_chunk_YL5I5TV6.isContinuable)(view.paths,view.state))next.continue=import_chunk_E4YAHXBS.nextCommands.continue(view.id,root.option);
-next.restart=import_chunk_E4YAHXBS.nextCommands.restart(view.id,root.option);return next}
-
-},
 "./chunk-TFEMYLSK.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{formatSize:()=>formatSize,parseSize:()=>parseSize});module.exports=stdin_exports;var import_chunk_NVPF5LEY=load("./\
 chunk-NVPF5LEY.js");var units={"":1,K:1024,M:1024**2,G:1024**3};function parseSize(text,option,range){const match=/^(\d+)([KMG]?)(?:i?B)?$/.exec(text);const value=match?
@@ -3076,6 +3059,53 @@ Number(match[1])*(units[match[2]??""]??1):Number.NaN;if(!Number.isSafeInteger(va
 `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`)}return value}function formatSize(bytes){
 if(bytes<1024)return`${bytes} B`;if(bytes<1024**2)return`${(bytes/1024).toFixed(1)} KiB`;if(bytes<1024**3)return`${(bytes/1024**2).toFixed(1)} MiB`;return`${(bytes/
 1024**3).toFixed(1)} GiB`}
+
+},
+"./chunk-TFL5D26P.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
+onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
+const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
+if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
+resolve().then(()=>load("./config-PFALXEIL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
+null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
+null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
+not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
+` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
+f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
+ take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
+text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null,milestone:input.text("milestone")??earlier?.milestone??null}}
+function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot t\
+ake an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EBOOCFUF.onStallBytes)
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_EBOOCFUF.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){
+if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-tim\
+eout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other}\
+ together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);const root=context.root(input);if(input.has("mile\
+stone"))await(await Promise.resolve().then(()=>load("./milestone-TVP6A2IX.js"))).requireMilestone(context,input,root);const notify=await notifyOf(context,input,
+request.notify);return tellLaunched(context,input,root,await(0,import_chunk_DEMY2OZQ.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){
+if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-NKMVBWUC.js"));const told=launched.isNew?warningNotes(
+root,launched.id):[];const collect=`collect: ${import_chunk_E4YAHXBS.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(
+launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.
+id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),owner:input.text("owner")??null,told})}return tellLaunch(root,launched,input)}function jobLine({
+id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}
+function specOf(root,id){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}
+function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
+if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GTNO2POA.js")),Promise.
+resolve().then(()=>load("./timer-facts-HUMBIDTY.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
+...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;
+try{return await(await Promise.resolve().then(()=>load("./queue-note-AH2UIMMY.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){
+const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
+`,notes};const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id);const commands={wait:import_chunk_E4YAHXBS.nextCommands.waitOn(id,specOf(root,id),root.option),
+observe:import_chunk_E4YAHXBS.nextCommands.observe(id,root.option),cancel:import_chunk_E4YAHXBS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
+id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
+facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
+next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
+`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
+
+`,notes}}
 
 },
 "./chunk-TV6M3BVC.js": function (module, exports) {
@@ -3152,87 +3182,6 @@ readJson)(file);if(read.kind!=="ok"||typeof read.value.seq!=="number")return nul
 null}
 
 },
-"./chunk-UP35PJD6.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{checkLaunchOptions:()=>checkLaunchOptions,launchAndTell:()=>launchAndTell,launchWords:()=>launchWords,notifyOf:()=>notifyOf,
-onStallOf:()=>onStallOf,tellLaunched:()=>tellLaunched});module.exports=stdin_exports;var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
-"./chunk-IYTRN2OE.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");async function notifyOf(context,input,inherited){
-const text=input.text("notify");if(text==="none")return null;if(text!==void 0)return resolved((0,import_chunk_HR3GXE3S.parseNotify)(text),"--notify",context.cwd);
-if(inherited)return resolved(inherited,"the notifier of the earlier job",context.cwd);if(!(0,import_chunk_7U2475D5.mayMention)("notify"))return null;const{readUserConfig}=await Promise.
-resolve().then(()=>load("./config-PFALXEIL.js"));const{notify}=readUserConfig();return notify?resolved(notify,`"notify" of ${(0,import_chunk_7U2475D5.userConfigFile)()}`,
-null):null}function resolved(words,source,cwd){const[name="",...args]=words;const isRelative=name.includes("/")&&!import_node_path.default.isAbsolute(name);const program=cwd===
-null&&isRelative?void 0:(0,import_chunk_RWPWOFIF.findProgram)(name,cwd??"/");if(program!==void 0)return[program,...args];const where=!name.includes("/")?`it is \
-not on PATH (${import_chunk_IYTRN2OE.variables.searchPath()||"empty"})`:cwd===null&&isRelative?"it must be absolute or on PATH":`no executable file of that name${isRelative?
-` (looked from ${cwd})`:""}`;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot use ${JSON.stringify(name)} as ${source}: ${where}`,"give the path o\
-f the program")}function launchWords(input,earlier){const onceKey=input.text("once-key")??null;if(onceKey==="")throw(0,import_chunk_NVPF5LEY.usageError)('cannot\
- take --once-key "": a key needs at least one character');return{owner:input.text("owner")??import_chunk_IYTRN2OE.variables.owner()??earlier?.owner??null,label:input.
-text("label")??earlier?.label??null,onceKey,maxLive:input.count("max-live")??earlier?.max_live??null,milestone:input.text("milestone")??earlier?.milestone??null}}
-function onStallOf(input){const text=input.text("on-stall");if(text===void 0)return null;if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot t\
-ake an empty --on-stall: say what is to be done about a stall");const size=(0,import_chunk_LXK2ZILE.byteLength)(text);if(size>import_chunk_EBOOCFUF.onStallBytes)
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_EBOOCFUF.onStallBytes} are allowed`);return text}function checkLaunchOptions(input){
-if(input.has("wait-timeout")&&!input.has("wait"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");input.duration("wait-tim\
-eout");for(const other of["json","wait"]){if(input.has("id-only")&&input.has(other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other}\
- together`)}}async function launchAndTell(context,input,request,isSynchronous=false){checkLaunchOptions(input);const root=context.root(input);if(input.has("mile\
-stone"))await(await Promise.resolve().then(()=>load("./milestone-TVP6A2IX.js"))).requireMilestone(context,input,root);const notify=await notifyOf(context,input,
-request.notify);return tellLaunched(context,input,root,await(0,import_chunk_DEMY2OZQ.launch)(root,{...request,notify}),isSynchronous)}async function tellLaunched(context,input,root,launched,isSynchronous){
-if(input.has("wait")||isSynchronous){const{waitAndTell}=await Promise.resolve().then(()=>load("./collecting-34CPVTKQ.js"));const told=launched.isNew?warningNotes(
-root,launched.id):[];const collect=`collect: ${import_chunk_E4YAHXBS.nextCommands.waitOn(launched.id,specOf(root,launched.id),root.option)}`;for(const line of[jobLine(
-launched),collect,...told])context.tell(line);const timeoutMs=input.duration("wait-timeout")??Number.MAX_SAFE_INTEGER;return waitAndTell(context,root,[launched.
-id],{mode:"all",timeoutMs,heartbeatMs:null,isJson:input.has("json"),owner:input.text("owner")??null,told})}return tellLaunch(root,launched,input)}function jobLine({
-id,isNew}){return`job ${id}${isNew?"":" (this once-key had it already; nothing was started)"}`}function warningsOf(root,id){return specOf(root,id)?.warnings??[]}
-function specOf(root,id){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id));return spec.kind==="ok"?spec.value:void 0}
-function warningNotes(root,id){return warningsOf(root,id).map(one=>`warning: ${(0,import_chunk_LXK2ZILE.plainText)(one.message)}`)}async function timerOf(root,id){
-if(!id.startsWith("timer-"))return void 0;const[{inspect},{dueWords,timerFacts}]=await Promise.all([Promise.resolve().then(()=>load("./view-GTNO2POA.js")),Promise.
-resolve().then(()=>load("./timer-facts-HUMBIDTY.js"))]);const{spec,state}=inspect(root.folder,id);if(!spec?.timer)return void 0;return{facts:{state:state.state,
-...timerFacts(spec.timer)},line:`due:     ${dueWords(spec.timer)}`}}async function queueOf(root,id){const spec=specOf(root,id);if(!spec?.max_live)return void 0;
-try{return await(await Promise.resolve().then(()=>load("./queue-note-AH2UIMMY.js"))).queueNoteOf(root.folder,spec)}catch{return void 0}}async function tellLaunch(root,launched,input){
-const{id,isNew}=launched;const notes=warningNotes(root,id);if(input.has("id-only"))return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${id}
-`,notes};const paths=(0,import_chunk_SBGDAVSA.jobPaths)(root.folder,id);const commands={wait:import_chunk_E4YAHXBS.nextCommands.waitOn(id,specOf(root,id),root.option),
-observe:import_chunk_E4YAHXBS.nextCommands.observe(id,root.option),cancel:import_chunk_E4YAHXBS.nextCommands.cancel(id,root.option)};const timer=await timerOf(root,
-id);const queue=isNew?await queueOf(root,id):void 0;if(input.has("json")){return{code:import_chunk_6PFAPK5K.exitCodes.done,json:{id,new:isNew,...timer?{...timer.
-facts,replaced:launched.replaced??[]}:{},...queue?.facts??{},folder:paths.folder,result_path:paths.result,output_path:paths.output,warnings:warningsOf(root,id),
-next:commands}}}const lines=[jobLine(launched),...timer?[timer.line]:[],...queue?[queue.line]:[],...(launched.replaced??[]).map(earlier=>`replaced: ${earlier}`),
-`collect: ${commands.wait}`,`observe: ${commands.observe}`,`result:  ${paths.result}`];return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${lines.join("\n")}\
-
-`,notes}}
-
-},
-"./chunk-V27JF5Y3.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
-"./chunk-CLZY6WGD.js");var import_chunk_T5WOT4OU=load("./chunk-T5WOT4OU.js");var import_chunk_KHED7THE=load("./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load(
-"./chunk-QN3J6CA5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_B5JTDTFQ=load(
-"./chunk-B5JTDTFQ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_CL3BCQKO=load(
-"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
-`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_T5WOT4OU.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_KHED7THE.
-endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_OC3P7SNQ.isEnded)(state)?null:`${(0,import_chunk_KHED7THE.healthWord)(
-seen.health)}${seen.reason?` (${seen.reason})`:""}`],["queue",(0,import_chunk_V5TSJIGH.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,
-import_chunk_OC3P7SNQ.isEnded)(state)?null:(0,import_chunk_V5TSJIGH.progressLine)(view)],["watch",(0,import_chunk_V5TSJIGH.watchLine)(view)],["hand-back",(0,import_chunk_V5TSJIGH.
-handbackLine)(view)],["notify",(0,import_chunk_CLZY6WGD.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.
-error.message)}`:null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_KHED7THE.timeOf)(view)}${ended===
-null?"":`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_KHED7THE.ownerOf)(view):null],["milestone",spec?.milestone?
-(0,import_chunk_LXK2ZILE.plainText)(spec.milestone):null],["backend",agentOf(view)],["due",spec?.timer?(0,import_chunk_5KEVMXCX.dueWords)(spec.timer):null],["sl\
-ot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["what",(0,import_chunk_QN3J6CA5.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.
-plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind==="run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(
-spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.
-warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.
-filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;
-if(!identity)return null;return(0,import_chunk_OC3P7SNQ.isEnded)(state)?`${(0,import_chunk_B5JTDTFQ.oneLine)(identity)}: ${(0,import_chunk_B5JTDTFQ.taskWords)(state)}`:
-(0,import_chunk_B5JTDTFQ.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_OC3P7SNQ.isEnded)(state)||health!=="attention"||!spec?.on_stall)
-return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(/\s+/g," ").trim(),1024)}function limitOf({spec,state}){
-if(!spec||spec.timer||(0,import_chunk_OC3P7SNQ.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;return`${(0,import_chunk_SBRRC2LY.formatDuration)(
-spec.deadline_ms)} from ${(0,import_chunk_5AMCSYZA.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){const{backend,profile,model}=(0,import_chunk_XSVLTRB3.
-staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`model ${model}`]].join(", ")}function saidLast(view){const{
-paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_LHVANLLD.readLogTail)(file).toString("utf8")).
-trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_OC3P7SNQ.isEnded)(state))return tails(paths.result);return[...liveLines(view),
-...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_T5WOT4OU.progressOf)(view);const calls=Array.isArray(tools)?tools.map(callLine).
-filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.plainText)(text).trim():""]}function callLine(call){if(typeof call?.
-name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.status==="string"?` [${call.status}]`:"";return(0,
-import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
-
-},
 "./chunk-V35MBVEX.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{spawnDetached:()=>spawnDetached,spawnShim:()=>spawnShim});module.exports=stdin_exports;var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_node_child_process=require("node:child_process");var import_node_fs=require("node:fs");function spawnDetached(start){const log=(0,
@@ -3270,6 +3219,25 @@ void 0&&mayPass(holder)}function holderOf(folder){const{number,free}=highest(fol
 number))):void 0}function holderIn(file){const read=(0,import_chunk_PGEWSQPR.readJson)(file);return read.kind==="ok"&&(0,import_chunk_33P23ATF.isIdentity)(read.
 value)?read.value:void 0}function holderText(folder){const read=(0,import_chunk_PGEWSQPR.readJson)(import_node_path.default.join(folder,String(highest(folder).number)));
 return read.kind==="ok"?`process ${String(read.value.pid)}`:"another process"}
+
+},
+"./chunk-V3MFEQ2Y.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>folderOf,run:()=>run});module.exports=stdin_exports;var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.j\
+s");var import_chunk_LEMBYZN5=load("./chunk-LEMBYZN5.js");var import_chunk_TFL5D26P=load("./chunk-TFL5D26P.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF\
+.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var run={
+name:"run",summary:"run a long command as a job",form:"[options] -- COMMAND ARG...",words:{min:0,max:0,rest:true},options:import_chunk_FZTPRCKC.runOptions,notes:"\
+The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",examples:["run -- make test","run --timeout 2h --\
+once-key nightly -- python3 train.py","run --success-file model.pt --log train.log -- python3 train.py","run --shell --pipefail -- 'make 2>&1 | tee build.log'"],
+async run(context,input){const words=(0,import_chunk_LEMBYZN5.onceWords)("run",input,(0,import_chunk_LEMBYZN5.folderSaid)(context,input),null);const repeated=await(0,
+import_chunk_LEMBYZN5.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const cwd=folderOf(context,input);const timeout=limitOf(input);const part=await(0,
+import_chunk_FZTPRCKC.makeRunPart)(input,cwd);return(0,import_chunk_TFL5D26P.launchAndTell)(context,input,{kind:"run",verb:"run",...(0,import_chunk_TFL5D26P.launchWords)(
+input),cwd,deadlineMs:timeout,killGraceMs:input.durationOrDefault("kill-after"),maxOutputBytes:input.size("max-output")??import_chunk_EBOOCFUF.limits.maxOutput.
+default,firstOutputMs:input.duration("first-output")??null,stallMs:input.duration("stall-after")??null,lineage:null,run:part,warnings:(0,import_chunk_FZTPRCKC.limitWarnings)(
+part,timeout),onStall:(0,import_chunk_TFL5D26P.onStallOf)(input),staff:null,words})}};function limitOf(input){if(input.has("timeout")&&input.has("deadline"))throw(0,
+import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");return input.has("deadline")?input.durationOrDefault("dead\
+line"):input.durationOrDefault("timeout")}function folderOf(context,input){const folder=import_node_path.default.resolve(context.cwd,input.text("cwd")??".");if(!(0,
+import_chunk_S7M4UBSY.isFolder)(folder))throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot run in ${folder}: there is no such folder`,"name an exist\
+ing one with --cwd DIR");return(0,import_chunk_S7M4UBSY.realPath)(folder)}
 
 },
 "./chunk-V5TSJIGH.js": function (module, exports) {
@@ -3473,6 +3441,40 @@ ms:Math.min(walkLimits.ms,leftMs)};const{found,isWhole}=walkFolder(folder,{exclu
 import_chunk_S7M4UBSY.realPath)(folder)}catch{return void 0}}
 
 },
+"./chunk-ZSDIH3MA.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>pageOf});module.exports=stdin_exports;var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
+"./chunk-CLZY6WGD.js");var import_chunk_HE7O6GB5=load("./chunk-HE7O6GB5.js");var import_chunk_KHED7THE=load("./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load(
+"./chunk-QN3J6CA5.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_B5JTDTFQ=load(
+"./chunk-B5JTDTFQ.js");var import_chunk_LHVANLLD=load("./chunk-LHVANLLD.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_CL3BCQKO=load(
+"./chunk-CL3BCQKO.js");function pageOf(view,root){return`${[factsOf(view,root),...saidLast(view)].filter(part=>part!=="").join("\n\n")}
+`}function factsOf(view,root){const{state,spec}=view;const seen=(0,import_chunk_HE7O6GB5.observation)(view,{afterSeq:null,root});const ended=(0,import_chunk_KHED7THE.
+endedOf)(view);const lines=[["id",view.id],["state",state.state],["health",(0,import_chunk_OC3P7SNQ.isEnded)(state)?null:`${(0,import_chunk_KHED7THE.healthWord)(
+seen.health)}${seen.reason?` (${seen.reason})`:""}`],["queue",(0,import_chunk_V5TSJIGH.queueLine)(view)],["on stall",onStallOf(view,seen.health)],["progress",(0,
+import_chunk_OC3P7SNQ.isEnded)(state)?null:(0,import_chunk_V5TSJIGH.progressLine)(view)],["watch",(0,import_chunk_V5TSJIGH.watchLine)(view)],["hand-back",(0,import_chunk_V5TSJIGH.
+handbackLine)(view)],["notify",(0,import_chunk_CLZY6WGD.failedNotice)(view)],["error",state.error?`${state.error.code}: ${(0,import_chunk_LXK2ZILE.plainText)(state.
+error.message)}`:null],["exit code",state.exit_code===null?null:String(state.exit_code)],["task",taskOf(view)],["time",`${(0,import_chunk_KHED7THE.timeOf)(view)}${ended===
+null?"":`, ended ${ended}`}`],["now",(0,import_chunk_CL3BCQKO.isoNow)()],["owner",spec?.owner?(0,import_chunk_KHED7THE.ownerOf)(view):null],["milestone",spec?.milestone?
+(0,import_chunk_LXK2ZILE.plainText)(spec.milestone):null],["backend",agentOf(view)],["due",spec?.timer?(0,import_chunk_5KEVMXCX.dueWords)(spec.timer):null],["sl\
+ot",spec?.timer?.slot?(0,import_chunk_LXK2ZILE.plainText)(spec.timer.slot):null],["what",(0,import_chunk_QN3J6CA5.whatOf)(view)],["folder",spec?.cwd?(0,import_chunk_LXK2ZILE.
+plainText)(spec.cwd):null],["limit",limitOf(view)],["output",spec?.kind==="run"?view.paths.output:null],["log",spec?.run?.log?(0,import_chunk_LXK2ZILE.plainText)(
+spec.run.log):null],["conversation",state.conversation?(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(state.conversation.id),200):null],...state.
+warnings.map(one=>["warning",(0,import_chunk_LXK2ZILE.plainText)(one.message)]),...Object.entries(seen.next).map(([name,command])=>[name,command])];return lines.
+filter(([,value])=>value!==null).map(([name,value])=>`${`${name}:`.padEnd(14)}${value}`).join("\n")}function taskOf({spec,state}){const identity=spec?.run?.identity;
+if(!identity)return null;return(0,import_chunk_OC3P7SNQ.isEnded)(state)?`${(0,import_chunk_B5JTDTFQ.oneLine)(identity)}: ${(0,import_chunk_B5JTDTFQ.taskWords)(state)}`:
+(0,import_chunk_B5JTDTFQ.oneLine)(identity)}function onStallOf({spec,state},health){if((0,import_chunk_OC3P7SNQ.isEnded)(state)||health!=="attention"||!spec?.on_stall)
+return null;return(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(spec.on_stall).replace(/\s+/g," ").trim(),1024)}function limitOf({spec,state}){
+if(!spec||spec.timer||(0,import_chunk_OC3P7SNQ.isEnded)(state)||typeof spec.deadline_ms!=="number")return null;return`${(0,import_chunk_SBRRC2LY.formatDuration)(
+spec.deadline_ms)} from ${(0,import_chunk_5AMCSYZA.hasQueue)(spec)?"its turn":"launch"}`}function agentOf({spec}){const{backend,profile,model}=(0,import_chunk_XSVLTRB3.
+staffFacts)(spec);if(backend===null)return null;return[backend,`profile ${profile}`,...model===null?[]:[`model ${model}`]].join(", ")}function saidLast(view){const{
+paths,spec,state}=view;const tails=(...files)=>files.map(file=>(0,import_chunk_LXK2ZILE.plainText)((0,import_chunk_LHVANLLD.readLogTail)(file).toString("utf8")).
+trimEnd());if(!spec?.staff)return tails(paths.output,paths.error);if((0,import_chunk_OC3P7SNQ.isEnded)(state))return tails(paths.result);return[...liveLines(view),
+...tails(paths.error)]}function liveLines(view){const{tools,text}=(0,import_chunk_HE7O6GB5.progressOf)(view);const calls=Array.isArray(tools)?tools.map(callLine).
+filter(line=>line!==null):[];return[calls.join("\n"),typeof text==="string"?(0,import_chunk_LXK2ZILE.plainText)(text).trim():""]}function callLine(call){if(typeof call?.
+name!=="string")return null;const input=typeof call.input==="string"?` ${call.input}`:"";const status=typeof call.status==="string"?` [${call.status}]`:"";return(0,
+import_chunk_LXK2ZILE.plainText)(`- ${call.name}${input}${status}`).replace(/\s+/g," ")}
+
+},
 "./chunk-ZZ53MBOS.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{startWorker:()=>startWorker});module.exports=stdin_exports;var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_PGEWSQPR=load(
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");async function startWorker(root,spec,job,generation){const engine=(0,import_chunk_5AMCSYZA.
@@ -3481,13 +3483,13 @@ const note=()=>(0,import_chunk_PGEWSQPR.writeJson)(job.paths.launch,{worker,gene
 error)!=="ENOENT")throw error;note()}}
 
 },
-"./collecting-34CPVTKQ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_32VNGI57.waitAndTell});module.exports=stdin_exports;var import_chunk_32VNGI57=load("./\
-chunk-32VNGI57.js");var import_chunk_FBWTAQOH=load("./chunk-FBWTAQOH.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_DKJQRUMT=load("\
+"./collecting-NKMVBWUC.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{waitAndTell:()=>import_chunk_2IUJGKI7.waitAndTell});module.exports=stdin_exports;var import_chunk_2IUJGKI7=load("./\
+chunk-2IUJGKI7.js");var import_chunk_FBWTAQOH=load("./chunk-FBWTAQOH.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_DKJQRUMT=load("\
 ./chunk-DKJQRUMT.js");var import_chunk_MBR3QAP2=load("./chunk-MBR3QAP2.js");var import_chunk_C37XXNPK=load("./chunk-C37XXNPK.js");var import_chunk_FKEDTWPK=load(
-"./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_V27JF5Y3=load("./chunk-V27JF5Y3.js");var import_chunk_V5TSJIGH=load(
-"./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_T5WOT4OU=load(
-"./chunk-T5WOT4OU.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_KHED7THE=load(
+"./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_ZSDIH3MA=load("./chunk-ZSDIH3MA.js");var import_chunk_V5TSJIGH=load(
+"./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_HE7O6GB5=load(
+"./chunk-HE7O6GB5.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_KHED7THE=load(
 "./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load("./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load(
 "./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LUIVRIXY=load(
 "./chunk-LUIVRIXY.js");var import_chunk_OLD5VJ7N=load("./chunk-OLD5VJ7N.js");var import_chunk_3BHDXNO3=load("./chunk-3BHDXNO3.js");var import_chunk_AMVNW3RM=load(
@@ -3509,8 +3511,8 @@ chunk-32VNGI57.js");var import_chunk_FBWTAQOH=load("./chunk-FBWTAQOH.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-5JRIIEXV.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_2TAEO7XL=load("./chunk-2TAEO7XL.js");var import_chunk_LTTE43GU=load(
+"./dispatch-SHYD73GM.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_5TKRMFEC=load("./chunk-5TKRMFEC.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
@@ -3548,8 +3550,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_2TAEO7XL.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_2TAEO7XL.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_5TKRMFEC.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_5TKRMFEC.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_LTTE43GU.locateRoot)({option:parsed.
@@ -3724,9 +3726,9 @@ settleMs:import_chunk_EBOOCFUF.killSettleMs});const warnings=[{code:"worker_fail
 worker_lost",exit:view.exit,tree:ended,reconciled:false,warnings};await(0,import_chunk_BSY24PRS.concludeAsked)(claim,ending,tree)}
 
 },
-"./observe-CF5JGJCP.js": function (module, exports) {
+"./observe-2DBQRHDJ.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{observe:()=>observe});module.exports=stdin_exports;var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_7A7PAC7A=load(
-"./chunk-7A7PAC7A.js");var import_chunk_T5WOT4OU=load("./chunk-T5WOT4OU.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load(
+"./chunk-7A7PAC7A.js");var import_chunk_HE7O6GB5=load("./chunk-HE7O6GB5.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load(
 "./chunk-UC6ORW33.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
 "./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
@@ -3745,14 +3747,14 @@ mer is not taken for it while another job is live. Exit codes as of wait: 0 says
 "observe run-mik3x9ab-4f7q2z --after-seq 4"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const owner=input.
 text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const id=input.words[0]===void 0?(0,import_chunk_HPPEOSO5.requireNewest)(root,owner,"a job to obser\
 ve").id:(0,import_chunk_447EROGN.findJob)(root,input.words[0]);const view=await(0,import_chunk_G5QDAMGB.refreshUnasked)(root.folder,id);return{code:(0,import_chunk_6PFAPK5K.
-exitCodeOf)(view.state.state),json:(0,import_chunk_T5WOT4OU.observation)(view,{afterSeq:input.count("after-seq")??null,root})}}};
+exitCodeOf)(view.state.state),json:(0,import_chunk_HE7O6GB5.observation)(view,{afterSeq:input.count("after-seq")??null,root})}}};
 
 },
-"./result-JCKU3K63.js": function (module, exports) {
+"./result-3F3RNO7N.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{result:()=>result});module.exports=stdin_exports;var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_FBWTAQOH=load("./chunk-FBWTAQOH.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load(
-"./chunk-T4JNAPAO.js");var import_chunk_T5WOT4OU=load("./chunk-T5WOT4OU.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load(
+"./chunk-T4JNAPAO.js");var import_chunk_HE7O6GB5=load("./chunk-HE7O6GB5.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load(
 "./chunk-UC6ORW33.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load(
 "./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_AMVNW3RM=load(
 "./chunk-AMVNW3RM.js");var import_chunk_BTF4EMH6=load("./chunk-BTF4EMH6.js");var import_chunk_TV6M3BVC=load("./chunk-TV6M3BVC.js");var import_chunk_FIPOTEWL=load(
@@ -3777,17 +3779,17 @@ z --claims"],async run(context,input){const root=context.root(input);(0,import_c
 variables.owner()??null;const isFinished=id2=>(0,import_chunk_OC3P7SNQ.isEnded)((0,import_chunk_OC3P7SNQ.inspect)(root.folder,id2).state);const id=input.words[0]===
 void 0?(0,import_chunk_HPPEOSO5.requireLatest)(root,owner,"a finished job",isFinished):(0,import_chunk_447EROGN.findJob)(root,input.words[0]);const view=await(0,
 import_chunk_G5QDAMGB.refresh)(root.folder,id,true);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state)){const wait=import_chunk_E4YAHXBS.nextCommands.waitOn(id,view.
-spec,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_T5WOT4OU.observation)(view,{afterSeq:null,root})};
+spec,root.option);if(input.has("json"))return{code:import_chunk_6PFAPK5K.exitCodes.pending,json:(0,import_chunk_HE7O6GB5.observation)(view,{afterSeq:null,root})};
 return{code:import_chunk_6PFAPK5K.exitCodes.pending,notes:[`${id}: ${view.state.state}, there is no result yet; wait for it with:`,wait]}}if(input.has("claims"))
 return(await Promise.resolve().then(()=>load("./claims-reply-4AZAKRVM.js"))).tellClaims(view);const afterPrint=()=>(0,import_chunk_UC6ORW33.noteCollected)(view,
 "result");const reply=(0,import_chunk_FBWTAQOH.tellEnded)(context,view);return input.has("json")?{code:reply.code,json:(0,import_chunk_FBWTAQOH.endedDocument)(view),
 afterPrint}:{...reply,afterPrint}}};
 
 },
-"./run-T2ZXTNEX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_5A44644O.folderOf,run:()=>import_chunk_5A44644O.run});module.exports=stdin_exports;var import_chunk_5A44644O=load(
-"./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
-"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./run-A7S2P5GF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{folderOf:()=>import_chunk_V3MFEQ2Y.folderOf,run:()=>import_chunk_V3MFEQ2Y.run});module.exports=stdin_exports;var import_chunk_V3MFEQ2Y=load(
+"./chunk-V3MFEQ2Y.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LEMBYZN5=load(
+"./chunk-LEMBYZN5.js");var import_chunk_TFL5D26P=load("./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
@@ -3806,7 +3808,7 @@ stdin_exports;var import_chunk_V35MBVEX=load("./chunk-V35MBVEX.js");var import_c
 k-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./status-DDBRVXQM.js": function (module, exports) {
+"./status-5ITBNN35.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{status:()=>status});module.exports=stdin_exports;var import_chunk_23LOMLHU=load("./chunk-23LOMLHU.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
 "./chunk-LXK2ZILE.js");var import_chunk_G5QDAMGB=load("./chunk-G5QDAMGB.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load(
@@ -3851,8 +3853,8 @@ now:isoNow(),jobs:views.map(rowDocument)}}}if(views.length===0)return{out:`${(aw
 variables.noColor()};return{out:`${await tableOf(views,look)}
 `}}async function showOne(root,word,isJson){const{findJob}=await Promise.resolve().then(()=>load("./catalog-AZYCOZHR.js"));const{refreshUnasked}=await Promise.resolve().
 then(()=>load("./reconcile-AEFKWUKT.js"));const view=await refreshUnasked(root.folder,findJob(root,word));const code=(0,import_chunk_6PFAPK5K.exitCodeOf)(view.state.
-state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-JO4SW4EW.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
-then(()=>load("./observation-CUNNLARX.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
+state);if(!isJson)return{code,out:(await Promise.resolve().then(()=>load("./status-page-VP6FXS5D.js"))).pageOf(view,root)};const{observation}=await Promise.resolve().
+then(()=>load("./observation-O7QV7O3H.js"));return{code,json:observation(view,{afterSeq:null,root})}}async function watchIt(context,root,input,choice){const[word]=input.
 words;const{findJob}=await Promise.resolve().then(()=>load("./catalog-AZYCOZHR.js"));const{watchStatus}=await Promise.resolve().then(()=>load("./status-watch-2V\
 CE6JRT.js"));return watchStatus(context,{...choice,root,id:word===void 0?null:findJob(root,word),recent:recentOf(input),everyMs:input.durationOrDefault("every")})}
 
@@ -4220,13 +4222,13 @@ if(claim.isReplacementTold)return progress.step("claimed","claimed",{worker:self
 baseline_reset:true},{warnings})}
 
 },
-"./wait-LOMVAOAH.js": function (module, exports) {
+"./wait-HGWAJQQP.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{wait:()=>wait});module.exports=stdin_exports;var import_chunk_LX42BIQ4=load("./chunk-LX42BIQ4.js");var import_chunk_HPPEOSO5=load(
-"./chunk-HPPEOSO5.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_32VNGI57=load("./chunk-32VNGI57.js");var import_chunk_FBWTAQOH=load(
+"./chunk-HPPEOSO5.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_2IUJGKI7=load("./chunk-2IUJGKI7.js");var import_chunk_FBWTAQOH=load(
 "./chunk-FBWTAQOH.js");var import_chunk_C3Q453WQ=load("./chunk-C3Q453WQ.js");var import_chunk_DKJQRUMT=load("./chunk-DKJQRUMT.js");var import_chunk_MBR3QAP2=load(
 "./chunk-MBR3QAP2.js");var import_chunk_C37XXNPK=load("./chunk-C37XXNPK.js");var import_chunk_FKEDTWPK=load("./chunk-FKEDTWPK.js");var import_chunk_35CMASYX=load(
-"./chunk-35CMASYX.js");var import_chunk_V27JF5Y3=load("./chunk-V27JF5Y3.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
-"./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_T5WOT4OU=load("./chunk-T5WOT4OU.js");var import_chunk_A4FHKQRY=load(
+"./chunk-35CMASYX.js");var import_chunk_ZSDIH3MA=load("./chunk-ZSDIH3MA.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load(
+"./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4JNAPAO.js");var import_chunk_HE7O6GB5=load("./chunk-HE7O6GB5.js");var import_chunk_A4FHKQRY=load(
 "./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_KHED7THE=load("./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load(
 "./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load("./chunk-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load(
 "./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_LUIVRIXY=load(
@@ -4272,7 +4274,7 @@ text("owner")??import_chunk_IYTRN2OE.variables.owner()??null;const ids=input.wor
 root,word)))]:liveOrLatest(context,root,owner,input.has("any")||input.has("all"));if(ids.length>1&&!input.has("any")&&!input.has("all")){throw(0,import_chunk_NVPF5LEY.
 usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`)}if(until.includes("handback")&&!ids.some(id=>canHandBack(root,
 id)))context.tell(`${ids.length===1?`${ids[0]} has`:"these jobs have"} no hand-back folder (--handback): nothing can be handed back, only ${until.length>1?"the \
-other causes and the end wake":"the end wakes"}`);return(0,import_chunk_32VNGI57.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
+other causes and the end wake":"the end wakes"}`);return(0,import_chunk_2IUJGKI7.waitAndTell)(context,root,ids,{mode:input.has("any")?"any":"all",until,cursors:parseCursors(
 input.texts("after-seq"),ids,root),timeoutMs:input.durationOrDefault("timeout"),timeoutAsked:input.duration("timeout"),heartbeatMs:input.duration("heartbeat")??
 null,isJson:input.has("json"),owner,isEndAsked:input.has("until")})}};function canHandBack(root,id){const spec=(0,import_chunk_R6BAS6U2.readSpec)((0,import_chunk_SBGDAVSA.
 jobPaths)(root.folder,id));return spec.kind!=="ok"||Boolean(spec.value.handback)}function liveOrLatest(context,root,owner,isMany){const whose=(0,import_chunk_LX42BIQ4.
@@ -4382,11 +4384,11 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_R34HTX3O=load("./
 "./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./ask-L2RSATDM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_GL6SPRFO=load("./chunk-GL6SPRFO.js");var import_chunk_PBGQABOS=load(
-"./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_5A44644O=load(
-"./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
-"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./ask-TGAH45IL.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{ask:()=>ask});module.exports=stdin_exports;var import_chunk_2FUMDYRE=load("./chunk-2FUMDYRE.js");var import_chunk_6SX6VRPE=load(
+"./chunk-6SX6VRPE.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_V3MFEQ2Y=load(
+"./chunk-V3MFEQ2Y.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LEMBYZN5=load(
+"./chunk-LEMBYZN5.js");var import_chunk_TFL5D26P=load("./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -4401,7 +4403,7 @@ requireLogPath});module.exports=stdin_exports;var import_chunk_R34HTX3O=load("./
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_GL6SPRFO.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var ask=(0,import_chunk_2FUMDYRE.
 makeStaffVerb)({mode:"ask",isSynchronous:true,notes:"Exit codes as of wait. With --id-only it returns at once, as staffer does.",examples:['ask --backend codex \
 --prompt "What does this repository do?"']});
 
@@ -4514,6 +4516,19 @@ import_chunk_67KJULEZ.realPlace)(import_node_path.default.dirname(file));const h
 "hex");const place=import_node_path.default.basename(import_node_path.default.dirname(folder)).replace(/[^A-Za-z0-9._-]+/g,"-");return import_node_path.default.
 join(own2,"settings-copies",`${place.slice(0,40)}-${hash.slice(0,8)}`,import_node_path.default.basename(file))}function refused(file,why,next){return new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot change the settings ${file}: ${why}`,next)}
+
+},
+"./chunk-2FUMDYRE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_6SX6VRPE=load("./chunk-6SX6VRPE.js");
+var import_chunk_V3MFEQ2Y=load("./chunk-V3MFEQ2Y.js");var import_chunk_LEMBYZN5=load("./chunk-LEMBYZN5.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");
+var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
+modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_7A7PAC7A.
+staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_7A7PAC7A.writerOptions,...import_chunk_7A7PAC7A.launchOptions},
+notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
+"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_6SX6VRPE.taskOf)(context,input);const words=(0,import_chunk_LEMBYZN5.onceWords)(id,input,
+(0,import_chunk_LEMBYZN5.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_LEMBYZN5.repeatedLaunch)(
+context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_V3MFEQ2Y.folderOf)(context,input);const staff=(0,import_chunk_6SX6VRPE.freshStaff)(
+context,input,{mode:id,prompt,cwd});return(0,import_chunk_6SX6VRPE.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-2QWYGDZU.js": function (module, exports) {
@@ -4882,6 +4897,55 @@ hunk[1]);left=Number(hunk[2]??1)}}return lines}function unquoted(word){const pla
 /\t$/,"");return plain.replace(/^b\//,"")}function committed(git,file){const answer=git.run(["cat-file","blob",`HEAD:${file}`]);return answer.ok?answer.bytes:void 0}
 
 },
+"./chunk-6SX6VRPE.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
+stdin_exports;var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_TFL5D26P=load("./chun\
+k-TFL5D26P.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_7FDC7ZXA=load("./ch\
+unk-7FDC7ZXA.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./\
+chunk-E4YAHXBS.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
+./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
+async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
+came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
+pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
+prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_E4YAHXBS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
+ ${JSON.stringify(import_chunk_E4YAHXBS.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
+with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_EBOOCFUF.
+promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_EBOOCFUF.
+promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
+context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_EBOOCFUF.
+promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
+FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
+rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
+try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
+F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_TFL5D26P.checkLaunchOptions)(input);const root=context.root(input);if(input.has("miles\
+tone"))await(await Promise.resolve().then(()=>load("./milestone-TVP6A2IX.js"))).requireMilestone(context,input,root);const worktree=job.worktree===void 0?worktreeOf(
+input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,import_chunk_TFL5D26P.launchWords)(
+input,job.earlier),notify:await(0,import_chunk_TFL5D26P.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("time\
+out"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??
+input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??null,onStall:job.
+onStall??(0,import_chunk_TFL5D26P.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.dir,baseline:{}}:
+null,warnings:[...(0,import_chunk_667FZUVN.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??false,credentials:(0,
+import_chunk_FIPOTEWL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_7FDC7ZXA.settleLost)(root.folder);const admit=async()=>{const may={
+share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
+take()}:admitted};const launched=await(0,import_chunk_DEMY2OZQ.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
+import_chunk_AZ4JBGG4.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_E4YAHXBS.nextCommands.
+waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
+await tellDirty(context,job.cwd);return(0,import_chunk_TFL5D26P.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
+const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
+undoHandback}=await Promise.resolve().then(()=>load("./handback-MMKOFNS6.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
+cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
+root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-GAWEVBZ2.js"));
+const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
+tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
+ --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
+resume!==null)(0,import_chunk_667FZUVN.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
+import_chunk_7FDC7ZXA.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_7FDC7ZXA.neighbourWarning)(id,(0,import_chunk_7FDC7ZXA.
+modeOf)(root.folder,id))),told:id=>(0,import_chunk_7FDC7ZXA.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_667FZUVN.
+makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
+if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_4Q6K2ISY.requireBase)(words.cwd,base);return part}
+function askedProfile(input){return input.text("profile")}
+
+},
 "./chunk-7AYGC2TY.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{findRuns:()=>findRuns,judgeRollup:()=>judgeRollup});module.exports=stdin_exports;var import_chunk_6GCB2QIN=load("./\
 chunk-6GCB2QIN.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var classes={SUCCESS:"passed",PASS:"\
@@ -5141,19 +5205,6 @@ view})=>view.id);const which=ids.length<=import_chunk_EBOOCFUF.wakePage.ids?ids:
 function waitFor(jobs,words,option){const agents=jobs.filter(({view})=>view.spec?.handback);const until=agents.length>0?["--until","handback"]:[];const after=agents.
 flatMap(({view,handbackSeq})=>handbackSeq===null?[]:["--after-seq",jobs.length>1?`${view.id}:${handbackSeq}`:String(handbackSeq)]);return(0,import_chunk_E4YAHXBS.
 nextCommand)(option,"wait",...words,...until,...after,"--timeout","10m")}
-
-},
-"./chunk-GL6SPRFO.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{makeStaffVerb:()=>makeStaffVerb});module.exports=stdin_exports;var import_chunk_PBGQABOS=load("./chunk-PBGQABOS.js");
-var import_chunk_5A44644O=load("./chunk-5A44644O.js");var import_chunk_RFN4JQMG=load("./chunk-RFN4JQMG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");
-var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");function makeStaffVerb({mode:id,options={},notes,examples,isSynchronous=false}){const mode=import_chunk_GAHUBHR4.
-modes[id];return{name:id,summary:mode.summary,form:"(--prompt TEXT | --prompt-file PATH | --stdin) [options]",words:{min:0,max:0},options:{...import_chunk_7A7PAC7A.
-staffOptions,...options,cwd:{kind:"text",value:"DIR",help:"folder to work in (default: here)"},...import_chunk_7A7PAC7A.writerOptions,...import_chunk_7A7PAC7A.launchOptions},
-notes:[`Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,notes].filter(line=>line!==void 0).join(
-"\n"),examples,async run(context,input){const prompt=await(0,import_chunk_PBGQABOS.taskOf)(context,input);const words=(0,import_chunk_RFN4JQMG.onceWords)(id,input,
-(0,import_chunk_RFN4JQMG.folderSaid)(context,input),prompt);const isWaiting=isSynchronous&&!input.has("id-only");const repeated=await(0,import_chunk_RFN4JQMG.repeatedLaunch)(
-context,input,words,isWaiting);if(repeated)return repeated;const cwd=(0,import_chunk_5A44644O.folderOf)(context,input);const staff=(0,import_chunk_PBGQABOS.freshStaff)(
-context,input,{mode:id,prompt,cwd});return(0,import_chunk_PBGQABOS.launchStaff)(context,input,{verb:id,staff,cwd,lineage:null,isSynchronous:isWaiting,words})}}}
 
 },
 "./chunk-H4YIMMVT.js": function (module, exports) {
@@ -5730,55 +5781,6 @@ ob belongs":`${owners.length} live jobs belong`;return`nothing is live of owner 
 import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g," "),40)}
 
 },
-"./chunk-PBGQABOS.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{askedProfile:()=>askedProfile,freshStaff:()=>freshStaff,launchStaff:()=>launchStaff,taskOf:()=>taskOf});module.exports=
-stdin_exports;var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_UP35PJD6=load("./chun\
-k-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_7FDC7ZXA=load("./ch\
-unk-7FDC7ZXA.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./\
-chunk-E4YAHXBS.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("\
-./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var sources=["prompt","prompt-file","stdin"];
-async function taskOf(context,input){const given=sources.filter(name=>input.has(name));if(given.length!==1){const came=given.length===0?"none was given":`these \
-came together: ${given.map(name=>`--${name}`).join(", ")}`;throw(0,import_chunk_NVPF5LEY.usageError)(`cannot tell the task: exactly one of --prompt TEXT, --prom\
-pt-file PATH and --stdin is needed; ${came}`)}const text=input.text("prompt")??decode(given[0]==="stdin"?await context.readStdin():readTask(context,input.text("\
-prompt-file")));const size=Buffer.byteLength(text);if(text.trim()===import_chunk_E4YAHXBS.taskPlaceholder)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take\
- ${JSON.stringify(import_chunk_E4YAHXBS.taskPlaceholder)} as the task: it only shows where yours belongs`,"put what the agent is to do in its place, or give it \
-with --prompt-file PATH");if(text.trim()==="")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);if(size>import_chunk_EBOOCFUF.
-promptBytes)throw tooLong(size);return text}function tooLong(size){return(0,import_chunk_NVPF5LEY.usageError)(`cannot take a task of ${size} bytes: at most ${import_chunk_EBOOCFUF.
-promptBytes} (1 MiB) are allowed`,"put the material into a file and name it in the task")}function readTask(context,name){const file=import_node_path.default.resolve(
-context.cwd,name);try{const real=(0,import_chunk_S7M4UBSY.realPath)(file);const size=(0,import_chunk_S7M4UBSY.factsOf)(real)?.size??0;if(size>import_chunk_EBOOCFUF.
-promptBytes)throw tooLong(size);const read=(0,import_chunk_PGEWSQPR.readRange)(real,0,size);if(read)return read.bytes}catch(error){if(error instanceof import_chunk_NVPF5LEY.
-FaultError)throw error;throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file} (${(0,import_chunk_NVPF5LEY.errnoOf)(error)??"e\
-rror"})`)}throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot read the task from ${file}: it is no regular file`,"give the task with --stdin")}function decode(bytes){
-try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{throw(0,import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UT\
-F-8 text")}}async function launchStaff(context,input,job){(0,import_chunk_UP35PJD6.checkLaunchOptions)(input);const root=context.root(input);if(input.has("miles\
-tone"))await(await Promise.resolve().then(()=>load("./milestone-TVP6A2IX.js"))).requireMilestone(context,input,root);const worktree=job.worktree===void 0?worktreeOf(
-input):job.worktree;const handback=await planOf(context,input,{...job,worktree},root);const request={kind:"staff",verb:job.verb,...(0,import_chunk_UP35PJD6.launchWords)(
-input,job.earlier),notify:await(0,import_chunk_UP35PJD6.notifyOf)(context,input,job.notify),cwd:job.cwd,deadlineMs:job.deadlineMs??input.durationOrDefault("time\
-out"),killGraceMs:import_chunk_EBOOCFUF.limits.staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:job.firstOutputMs??
-input.duration("first-output")??null,stallMs:job.stallMs??input.duration("stall-after")??null,quietMs:job.quietMs??input.duration("quiet-after")??null,onStall:job.
-onStall??(0,import_chunk_UP35PJD6.onStallOf)(input),lineage:job.lineage,run:null,staff:job.staff,worktree,handback:handback?{dir:handback.plan.dir,baseline:{}}:
-null,warnings:[...(0,import_chunk_667FZUVN.launchWarnings)(job.staff),...handback?.warnings??[]],words:job.words,asksForLatest:job.asksForLatest??false,credentials:(0,
-import_chunk_FIPOTEWL.findBackend)(job.staff.backend)?.signIn.variables??[]};await(0,import_chunk_7FDC7ZXA.settleLost)(root.folder);const admit=async()=>{const may={
-share:input.has("share"),isolate:job.worktree===void 0};const admitted=await admitBeside(root,request,job.staff,may);return handback?{...admitted,handback:await handback.
-take()}:admitted};const launched=await(0,import_chunk_DEMY2OZQ.launch)(root,{...request,admit}).catch(error=>{handback?.undo();throw error});if(launched.isNew)for(const warning of(0,
-import_chunk_AZ4JBGG4.versionWarnings)(job.staff))context.tell(`note: ${warning.message}`);if(handback&&launched.isNew){const wait=import_chunk_E4YAHXBS.nextCommands.
-waitOn(launched.id,request,root.option);context.tell(`hand-back: ${handback.plan.dir}; a new file there wakes: ${wait}`)}if(request.worktree==="new"&&launched.isNew)
-await tellDirty(context,job.cwd);return(0,import_chunk_UP35PJD6.tellLaunched)(context,input,root,launched,job.isSynchronous)}async function planOf(context,input,job,root){
-const given=input.text("handback");const said=given==="none"?null:given??job.handback??null;if(said===null)return null;const{handbackWarnings,planHandback,takeHandback,
-undoHandback}=await Promise.resolve().then(()=>load("./handback-MMKOFNS6.js"));const worktree=job.worktree==="new"?null:job.worktree??null;const place={from:context.
-cwd,cwd:job.cwd,worktree,stateRoot:root.folder};const plan=planHandback(said,job.staff,place);return{plan,warnings:handbackWarnings(job.staff),take:()=>takeHandback(
-root,plan),undo:()=>undoHandback(plan)}}async function tellDirty(context,cwd){const{isDirtyTree}=await Promise.resolve().then(()=>load("./worktree-GAWEVBZ2.js"));
-const root=(0,import_chunk_G4YWOPCR.findWorktree)(cwd);if(root!==void 0&&isDirtyTree(root))context.tell(`note: what is uncommitted in ${root} is not in the work\
-tree of this job`)}function worktreeOf(input){if(input.has("worktree")&&input.has("share"))throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --worktree and\
- --share together: a tree of its own is shared with nobody");return input.has("worktree")?"new":null}async function admitBeside(root,request,staff,may){if(staff.
-resume!==null)(0,import_chunk_667FZUVN.requireFreeConversation)(root,staff.backend,staff.resume);if(request.worktree==="new")return{warnings:[]};const neighbours=await(0,
-import_chunk_7FDC7ZXA.findNeighbours)(root,staff,request.cwd,may);return{warnings:neighbours.map(id=>(0,import_chunk_7FDC7ZXA.neighbourWarning)(id,(0,import_chunk_7FDC7ZXA.
-modeOf)(root.folder,id))),told:id=>(0,import_chunk_7FDC7ZXA.tellNeighbours)(root.folder,neighbours,id)}}function freshStaff(context,input,words){const part=(0,import_chunk_667FZUVN.
-makeStaffPart)({...words,stateRoot:context.root(input).folder,backend:input.text("backend"),model:input.text("model")??null,profile:askedProfile(input),resume:null});
-if(input.has("schema"))part.schema=true;const base=input.text("base");if(base!==void 0)part.base=(0,import_chunk_4Q6K2ISY.requireBase)(words.cwd,base);return part}
-function askedProfile(input){return input.text("profile")}
-
-},
 "./chunk-PRXIW46S.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{labelled:()=>labelled,rowsOf:()=>rowsOf,wrap:()=>wrap});module.exports=stdin_exports;var import_chunk_BOPSRWHI=load(
 "./chunk-BOPSRWHI.js");function wrap(text,width){const lines=[""];for(const word of text.split(" ")){const last=lines.at(-1);if(last!==""&&last.length+1+word.length>
@@ -6314,12 +6316,12 @@ exports=stdin_exports;var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var 
 "./chunk-JSBRDJBE.js");
 
 },
-"./continue-6HZLVMPO.js": function (module, exports) {
+"./continue-437LQIUU.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{continueCommand:()=>continueCommand});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV\
-.js");var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_PBGQABOS=load("./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZU\
-VN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_5A44644O=load("./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTP\
-RCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load("./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP\
-35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
+.js");var import_chunk_HPPEOSO5=load("./chunk-HPPEOSO5.js");var import_chunk_6SX6VRPE=load("./chunk-6SX6VRPE.js");var import_chunk_667FZUVN=load("./chunk-667FZU\
+VN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_V3MFEQ2Y=load("./chunk-V3MFEQ2Y.js");var import_chunk_FZTPRCKC=load("./chunk-FZTP\
+RCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LEMBYZN5=load("./chunk-LEMBYZN5.js");var import_chunk_TFL5D26P=load("./chunk-TF\
+L5D26P.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-\
 FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chun\
 k-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./ch\
 unk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./\
@@ -6342,17 +6344,17 @@ s]",words:{min:0,max:0},options:{job:{kind:"text",value:"ID",help:"the job whose
 f the earlier job)"},share:import_chunk_7A7PAC7A.writerOptions.share,...import_chunk_7A7PAC7A.launchOptions},notes:"Backend, mode, model, profile, folder and la\
 bel are those of the earlier job unless given, the owner too when this call names none. The limit is a fresh one, and --max-live is asked for anew.",examples:['\
 continue --job staffer-mik3xa01-9c2k4d --prompt "Add a test"','continue --prompt "Go on"'],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.
-checkRoot)(root.folder);const prompt=await(0,import_chunk_PBGQABOS.taskOf)(context,input);const words=(0,import_chunk_RFN4JQMG.onceWords)("continue",input,input.
-has("cwd")?(0,import_chunk_RFN4JQMG.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_RFN4JQMG.repeatedLaunch)(context,input,words,false);
+checkRoot)(root.folder);const prompt=await(0,import_chunk_6SX6VRPE.taskOf)(context,input);const words=(0,import_chunk_LEMBYZN5.onceWords)("continue",input,input.
+has("cwd")?(0,import_chunk_LEMBYZN5.folderSaid)(context,input):null,prompt);const repeated=await(0,import_chunk_LEMBYZN5.repeatedLaunch)(context,input,words,false);
 if(repeated)return repeated;const parent=parentOf(root,input);await(0,import_chunk_XSWYDOFV.requireGenuine)(parent);const staff=parent.staff;const resume=(0,import_chunk_XSWYDOFV.
 conversationOf)(root.folder,parent);if(!staff||resume===null){const why=staff?"no conversation id was seen":`a ${parent.kind} job keeps no conversation`;throw new import_chunk_NVPF5LEY.
-FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_5A44644O.folderOf)(context,
+FaultError("preflight",`cannot continue job ${parent.id}: ${why}`,await instead(root,parent))}const cwd=input.has("cwd")?(0,import_chunk_V3MFEQ2Y.folderOf)(context,
 input):(0,import_chunk_XSWYDOFV.requireFolder)(parent,"continue",root.option);(0,import_chunk_XSWYDOFV.requireSameFolder)(parent,cwd,root.option);const part=(0,
 import_chunk_667FZUVN.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("backend")??staff.custom?.name??staff.backend,model:input.text("m\
-odel")??staff.model,profile:(0,import_chunk_PBGQABOS.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
+odel")??staff.model,profile:(0,import_chunk_6SX6VRPE.askedProfile)(input),earlierProfile:staff.profile,prompt,resume,cwd});if(part.backend!==staff.backend)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot continue a conversation of ${staff.backend} with ${part.backend}`,import_chunk_E4YAHXBS.nextCommands.restart(parent.id,root.option));
 context.tell(`continues ${parent.id} (${staff.custom?.name??part.backend}, mode ${part.mode}, profile ${part.profile})`);part.earlier=(0,import_chunk_XSWYDOFV.earlierOf)(
-root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_PBGQABOS.launchStaff)(context,input,{
+root.folder,part.backend,resume);if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_6SX6VRPE.launchStaff)(context,input,{
 verb:parent.verb,earlier:{owner:parent.owner,label:parent.label,milestone:parent.milestone??null},staff:part,cwd,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(parent,
 "continue"),isSynchronous:parent.verb==="ask"&&!input.has("id-only"),words,asksForLatest:!input.has("job")&&!input.has("conversation"),quietMs:input.duration("q\
 uiet-after")??parent.quiet_ms??null,worktree:input.has("cwd")?null:parent.worktree??null,handback:parent.handback?.dir??null})}};async function instead(root,parent){
@@ -6771,12 +6773,12 @@ newBounds,withHandback:()=>import_chunk_6ONMVCPU.withHandback});module.exports=s
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-CYHJGMYN.js": function (module, exports) {
+"./help-3RG2XA3D.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_7A7PAC7A.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-5MIA5E57.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-EO4CFPSR.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -7097,11 +7099,11 @@ null;const report=await(0,import_chunk_JFPYH7HA.judgeIdle)(root.folder,owner,roo
 exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,owner,root)}:{code,out:idlePage(report,owner,root.option)}}};
 
 },
-"./implement-WUCR6S7P.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_GL6SPRFO=load("./chunk-GL6SPRFO.js");var import_chunk_PBGQABOS=load(
-"./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_5A44644O=load(
-"./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
-"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./implement-7E5FWINU.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{implement:()=>implement});module.exports=stdin_exports;var import_chunk_2FUMDYRE=load("./chunk-2FUMDYRE.js");var import_chunk_6SX6VRPE=load(
+"./chunk-6SX6VRPE.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_V3MFEQ2Y=load(
+"./chunk-V3MFEQ2Y.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LEMBYZN5=load(
+"./chunk-LEMBYZN5.js");var import_chunk_TFL5D26P=load("./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -7116,7 +7118,7 @@ exitCodes.unsuccessful;return input.has("json")?{code,json:idleDocument(report,o
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_GL6SPRFO.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var implement=(0,import_chunk_2FUMDYRE.
 makeStaffVerb)({mode:"implement",notes:"A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was cha\
 nged: files, commits, or that nothing was.",examples:["implement --backend claude --prompt-file change.md --timeout 90m",'implement --worktree --prompt "Port io\
 .ts to streams; commit it"']});
@@ -7189,7 +7191,7 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./loop-4C3NN363.js": function (module, exports) {
+"./loop-ND5QNDP4.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loop:()=>loop});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
@@ -7197,10 +7199,10 @@ run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?r
 HPXD.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-JMWXEDJ5.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
 ./loop-status-FYEKLDYC.js"))).status,next:async()=>(await Promise.resolve().then(()=>load("./loop-next-VX6YNWTD.js"))).next,start:async()=>(await Promise.resolve().
 then(()=>load("./loop-start-6PQ62CY3.js"))).start,checkpoint:async()=>(await Promise.resolve().then(()=>load("./loop-checkpoint-ZKQIQ56P.js"))).checkpoint,check:async()=>(await Promise.
-resolve().then(()=>load("./loop-check-OTC5VFYU.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-3KPYYHPW.js"))).gate,resume:async()=>(await Promise.
+resolve().then(()=>load("./loop-check-OTC5VFYU.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-GVVVXOEN.js"))).gate,resume:async()=>(await Promise.
 resolve().then(()=>load("./loop-resume-F3ZNSGQR.js"))).resume,pace:async()=>(await Promise.resolve().then(()=>load("./loop-pace-NQPPLGKI.js"))).pace,stop:async()=>(await Promise.
 resolve().then(()=>load("./loop-stop-OHH7YCGZ.js"))).stop,trust:async()=>(await Promise.resolve().then(()=>load("./loop-trust-INJPV3XJ.js"))).trust,run:async()=>(await Promise.
-resolve().then(()=>load("./loop-run-5DRFUSE4.js"))).run};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?
+resolve().then(()=>load("./loop-run-U733ZJX2.js"))).run};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?
 loaders[name]():void 0}var loop={name:"loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7A7PAC7A.
 common,notes:`Verbs: ${loopVerbs.join(", ")}. Each has a page of its own: loop VERB --help.`,examples:["loop --help","loop status"],async choose(args){const[word,
 ...rest]=args;if(word==="--help"||word==="-h")return{command:await listed(),args};const verb=word===void 0?void 0:await loadLoopVerb(word);if(!verb)throw unknownVerb(
@@ -7299,8 +7301,8 @@ message:done.message};return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${li
 `,...input.has("json")?{json}:{}}}};
 
 },
-"./loop-gate-3KPYYHPW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{gate:()=>gate});module.exports=stdin_exports;var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load(
+"./loop-gate-GVVVXOEN.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{gate:()=>gate});module.exports=stdin_exports;var import_chunk_TFL5D26P=load("./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load(
 "./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_DKJQRUMT=load("./chunk-DKJQRUMT.js");var import_chunk_MBR3QAP2=load(
 "./chunk-MBR3QAP2.js");var import_chunk_C37XXNPK=load("./chunk-C37XXNPK.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load(
@@ -7330,14 +7332,14 @@ t is wrong; nothing else is touched"},timeout:{kind:"duration",value:"D",range:i
 )"},...import_chunk_7A7PAC7A.launchOptions},notes:'Runs the verify commands of the loop (after loop trust), looks at the tree, the journal, the handoff and the \
 jobs of the loop, and counts: the third NO-GO of an iteration stops the loop, as does the same failure in three iterations. It is a job: wait, observe, result a\
 nd cancel work on it. --judge FILE: {"for": DIGEST, "answers": {"E1": {"holds": true, "why": "..."}}}, with the digest that the gate prints.',examples:["loop ga\
-te","loop gate --json","loop gate --judge answers.json --repair"],async run(context,input){(0,import_chunk_UP35PJD6.checkLaunchOptions)(input);const root=context.
+te","loop gate --json","loop gate --judge answers.json --repair"],async run(context,input){(0,import_chunk_TFL5D26P.checkLaunchOptions)(input);const root=context.
 root(input);const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,root);if((0,import_chunk_B6BEH722.checkLoopFolder)(place)&&(0,import_chunk_B6BEH722.readLoop)(
-place).kind==="damaged")return damaged(input,place);(0,import_chunk_ZBDG4JBZ.requireTrust)(place,(0,import_chunk_B6BEH722.requireLoop)(place));const words=(0,import_chunk_UP35PJD6.
+place).kind==="damaged")return damaged(input,place);(0,import_chunk_ZBDG4JBZ.requireTrust)(place,(0,import_chunk_B6BEH722.requireLoop)(place));const words=(0,import_chunk_TFL5D26P.
 launchWords)(input);requireAlone(place,words.owner);const judge=await judgeOf(context,input,place);const judgeBackend=input.text("judge-backend")??null;const launched=await(0,
 import_chunk_DEMY2OZQ.launch)(root,{kind:"gate",verb:"gate",...words,cwd:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),deadlineMs:input.durationOrDefault("\
 timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.runKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:null,stallMs:null,
 lineage:null,run:null,staff:null,gate:{folder:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),judge,judge_backend:judgeBackend,repair:input.has("repair")},notify:await(0,
-import_chunk_UP35PJD6.notifyOf)(context,input,null),admit:async()=>{requireAlone(place,words.owner);return{warnings:[]}}});if(input.has("id-only"))return(0,import_chunk_UP35PJD6.
+import_chunk_TFL5D26P.notifyOf)(context,input,null),admit:async()=>{requireAlone(place,words.owner);return{warnings:[]}}});if(input.has("id-only"))return(0,import_chunk_TFL5D26P.
 tellLaunched)(context,input,root,launched,false);return follow(context,input,place,launched.id)}};async function damaged(input,place){const report=await(0,import_chunk_KIIOZUFN.
 evaluate)(place,{runCommands:false,environment:{}});const code=(0,import_chunk_YPYRPMO7.gateCode)(report);return input.has("json")?{code,json:{id:null,...report}}:
 {code,out:(0,import_chunk_YPYRPMO7.gateText)(report,"")}}function requireAlone(place,owner){const live=liveLoopJob(place,owner);if(live===void 0)return;const call=import_chunk_E4YAHXBS.
@@ -7496,9 +7498,9 @@ bounded)(lines,import_chunk_FY75RQA2.loopLimits.resumeLines).join("\n")}
 `,...input.has("json")?{json:{state,holds,...report,judge_digest:digest}}:{}}}};
 
 },
-"./loop-run-5DRFUSE4.js": function (module, exports) {
+"./loop-run-U733ZJX2.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{run:()=>run});module.exports=stdin_exports;var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load(
-"./chunk-AZ4JBGG4.js");var import_chunk_RFN4JQMG=load("./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load(
+"./chunk-AZ4JBGG4.js");var import_chunk_LEMBYZN5=load("./chunk-LEMBYZN5.js");var import_chunk_TFL5D26P=load("./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load(
 "./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load(
 "./chunk-35CMASYX.js");var import_chunk_ZBDG4JBZ=load("./chunk-ZBDG4JBZ.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load(
@@ -7524,12 +7526,12 @@ flag",help:"exactly one iteration"},...import_chunk_7A7PAC7A.launchOptions},note
 ending, a checkpoint (one commit), the gate. It ends by itself: done when all milestones are done, failed with the code of the gate, canceled by cancel, by loop\
  stop or by a declared condition.\nWhen its worker is killed, the next wait goes on at the same step. Before GO each question of the gate needs an answer: an age\
 nt gives it.",examples:["loop run --backend codex","loop run --once --wait","loop run --max-iterations 10 --every 30m"],async run(context,input){const root=context.
-root(input);const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,root);const words=(0,import_chunk_RFN4JQMG.onceWords)("loop run",input,place.worktree,null);
-const repeated=await(0,import_chunk_RFN4JQMG.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const state=requireReady(place);const judge=requireBackends(
-input,root,place);requireTidy(place,state);await(0,import_chunk_7FDC7ZXA.settleLost)(root.folder);const request={kind:"loop",verb:"loop",...(0,import_chunk_UP35PJD6.
+root(input);const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,root);const words=(0,import_chunk_LEMBYZN5.onceWords)("loop run",input,place.worktree,null);
+const repeated=await(0,import_chunk_LEMBYZN5.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const state=requireReady(place);const judge=requireBackends(
+input,root,place);requireTidy(place,state);await(0,import_chunk_7FDC7ZXA.settleLost)(root.folder);const request={kind:"loop",verb:"loop",...(0,import_chunk_TFL5D26P.
 launchWords)(input),cwd:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),deadlineMs:input.durationOrDefault("timeout"),killGraceMs:import_chunk_EBOOCFUF.limits.
 staffKillGrace.default,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,loop:partOf(
-input,place,judge),words,admit:async()=>{requireAlone(root,place);return{warnings:[]}}};return(0,import_chunk_UP35PJD6.launchAndTell)(context,input,request)}};function partOf(input,place,judge){
+input,place,judge),words,admit:async()=>{requireAlone(root,place);return{warnings:[]}}};return(0,import_chunk_TFL5D26P.launchAndTell)(context,input,request)}};function partOf(input,place,judge){
 const backend=input.text("backend")??null;return{folder:(0,import_chunk_S7M4UBSY.realPath)(place.worktree),backend,model:input.text("model")??null,profile:input.
 text("profile")??null,judge_backend:judge,max_iterations:input.count("max-iterations")??null,every_ms:input.duration("every")??null,once:input.has("once"),staff_ms:input.
 durationOrDefault("staff-timeout")}}function requireReady(place){const state=(0,import_chunk_B6BEH722.requireLoop)(place);const read=(0,import_chunk_B6BEH722.readLoop)(
@@ -7787,9 +7789,9 @@ dist_tags:found.tags},cursor:input.changed?{version:isMet||!isArmed?version:base
 input.wanted?.replace(/\+.*$/,"")}
 
 },
-"./observation-CUNNLARX.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_T5WOT4OU.observation});module.exports=stdin_exports;var import_chunk_T5WOT4OU=load("./\
-chunk-T5WOT4OU.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_XSVLTRB3=load("\
+"./observation-O7QV7O3H.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{observation:()=>import_chunk_HE7O6GB5.observation});module.exports=stdin_exports;var import_chunk_HE7O6GB5=load("./\
+chunk-HE7O6GB5.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-UC6ORW33.js");var import_chunk_XSVLTRB3=load("\
 ./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_YL5I5TV6=load(
 "./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_4MBICC2C=load("./chunk-4MBICC2C.js");var import_chunk_E4YAHXBS=load(
 "./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load("./chunk-DYMNB7GS.js");var import_chunk_FDR4B2RE=load("./chunk-FDR4B2RE.js");var import_chunk_ILRLY4JU=load(
@@ -8113,9 +8115,9 @@ root,owner,input.count("since")??null);if(input.has("json"))return{code:import_c
 exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-5MIA5E57.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_2TAEO7XL.commandNames,loadCommand:()=>import_chunk_2TAEO7XL.loadCommand});module.exports=
-stdin_exports;var import_chunk_2TAEO7XL=load("./chunk-2TAEO7XL.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-EO4CFPSR.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_5TKRMFEC.commandNames,loadCommand:()=>import_chunk_5TKRMFEC.loadCommand});module.exports=
+stdin_exports;var import_chunk_5TKRMFEC=load("./chunk-5TKRMFEC.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-FHCYGEZT.js": function (module, exports) {
@@ -8140,11 +8142,11 @@ printed more than ${import_chunk_EBOOCFUF.rerunBytes} bytes and was ended`;case"
 (${answer.reason??"error"})`}}
 
 },
-"./research-XOGOEU5U.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_GL6SPRFO=load("./chunk-GL6SPRFO.js");var import_chunk_PBGQABOS=load(
-"./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_5A44644O=load(
-"./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
-"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./research-NJOOFYVI.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{research:()=>research});module.exports=stdin_exports;var import_chunk_2FUMDYRE=load("./chunk-2FUMDYRE.js");var import_chunk_6SX6VRPE=load(
+"./chunk-6SX6VRPE.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_V3MFEQ2Y=load(
+"./chunk-V3MFEQ2Y.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LEMBYZN5=load(
+"./chunk-LEMBYZN5.js");var import_chunk_TFL5D26P=load("./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -8159,15 +8161,15 @@ printed more than ${import_chunk_EBOOCFUF.rerunBytes} bytes and was ended`;case"
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_GL6SPRFO.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var research=(0,import_chunk_2FUMDYRE.
 makeStaffVerb)({mode:"research",examples:['research --backend gemini --prompt "Who still calls parseOld?"']});
 
 },
-"./restart-7IVJMXJR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_PBGQABOS=load(
-"./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FZTPRCKC=load(
-"./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load("./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load(
-"./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./restart-DSS5443E.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{restart:()=>restart});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_6SX6VRPE=load(
+"./chunk-6SX6VRPE.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_FZTPRCKC=load(
+"./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LEMBYZN5=load("./chunk-LEMBYZN5.js");var import_chunk_TFL5D26P=load(
+"./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load("./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load(
 "./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load("./chunk-R34HTX3O.js");var import_chunk_NKAL4RJZ=load(
@@ -8192,32 +8194,32 @@ profile:import_chunk_7A7PAC7A.staffOptions.profile,handback:{...import_chunk_7A7
  that of the earlier job)"},share:import_chunk_7A7PAC7A.writerOptions.share,...import_chunk_7A7PAC7A.milestoneOption,...import_chunk_7A7PAC7A.launchOptions},notes:"\
 Refused while the earlier job still runs. Label and --max-live are those of the earlier job unless given, the owner too when this call names none. The environme\
 nt is that of this call.",examples:["restart run-mik3x9ab-4f7q2z","restart staffer-mik3xa01-9c2k4d --timeout 90m","restart staffer-mik3xa01-9c2k4d --backend cod\
-ex"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const words=(0,import_chunk_RFN4JQMG.onceWords)("r\
-estart",input,null,null);const repeated=await(0,import_chunk_RFN4JQMG.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_447EROGN.
+ex"],async run(context,input){const root=context.root(input);(0,import_chunk_LTTE43GU.checkRoot)(root.folder);const words=(0,import_chunk_LEMBYZN5.onceWords)("r\
+estart",input,null,null);const repeated=await(0,import_chunk_LEMBYZN5.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const id=(0,import_chunk_447EROGN.
 requireWholeId)(root,input.words[0]);const view=await(0,import_chunk_G5QDAMGB.refresh)(root.folder,id);const spec=(0,import_chunk_XSWYDOFV.requireSpec)(root,id);
 await(0,import_chunk_XSWYDOFV.requireGenuine)(spec);if(!(0,import_chunk_OC3P7SNQ.isEnded)(view.state))throw new import_chunk_NVPF5LEY.FaultError("busy",`cannot \
 restart job ${id}: it is ${view.state.state}`,import_chunk_E4YAHXBS.nextCommands.cancel(id,root.option));if(spec.timer)return againTimer(context,input,spec,spec.
-timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-6MLVA5EZ.js"))).againWatch(context,input,spec,spec.watch,root,words);if(spec.
+timer,words);if(spec.watch)return(await Promise.resolve().then(()=>load("./restart-watch-XZ5LEJWK.js"))).againWatch(context,input,spec,spec.watch,root,words);if(spec.
 gate||spec.loop)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${id}: a ${spec.kind} judges the loop as it is now, so it is asked an\
 ew`,import_chunk_E4YAHXBS.nextCommands.restart(id,root.option));return spec.staff?again(context,input,spec,root,words):againRun(context,input,spec,root,words)}};
 function againRun(context,input,spec,root,words){for(const name of["backend","model","profile","handback"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot take --${name} for a ${spec.kind} job: it is for staff`);(0,import_chunk_XSWYDOFV.requireFolder)(spec,"restart",root.option);const run=spec.run;if(!run)
 throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: a ${spec.kind} job has no command`);const program=(0,import_chunk_FZTPRCKC.
-requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_UP35PJD6.launchAndTell)(context,input,{kind:"run",
-verb:"run",...(0,import_chunk_UP35PJD6.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
+requireProgram)(run.argv[0],spec.cwd);const deadlineMs=input.durationOrDefault("timeout");return(0,import_chunk_TFL5D26P.launchAndTell)(context,input,{kind:"run",
+verb:"run",...(0,import_chunk_TFL5D26P.launchWords)(input,spec),cwd:spec.cwd,deadlineMs,killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:spec.
 first_output_ms,stallMs:spec.stall_ms,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(spec,"restart"),notify:spec.notify??null,onStall:spec.on_stall??null,run:{...run,
 ...(0,import_chunk_R34HTX3O.freshPaths)(run),program},warnings:(0,import_chunk_FZTPRCKC.limitWarnings)(run,deadlineMs),staff:null,words})}async function againTimer(context,input,spec,earlier,words){
 for(const name of["backend","model","profile","handback","timeout","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} \
 for a timer: it has only its delay`);if(typeof earlier.delay_ms!=="number")throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}\
 : it was armed for the instant ${earlier.due_at}, which does not come again`,"arm a new one with: timer at INSTANT, or timer in DELAY");const{launchTimer}=await Promise.
-resolve().then(()=>load("./timer-K2DNI62A.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
+resolve().then(()=>load("./timer-ZENVCYNV.js"));const timer={...earlier,due_at:(0,import_chunk_CL3BCQKO.isoOf)((0,import_chunk_CL3BCQKO.nowMs)()+earlier.delay_ms)};
 return launchTimer(context,input,{timer,earlier:spec,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(spec,"restart"),words,notify:spec.notify})}function again(context,input,spec,root,words){
 const staff=spec.staff;if(!staff)throw new import_chunk_NVPF5LEY.FaultError("preflight",`cannot restart job ${spec.id}: it has no task`);const cwd=spec.worktree?
 originOf(spec,spec.worktree):(0,import_chunk_XSWYDOFV.requireFolder)(spec,"restart",root.option);const before=staff.custom?.name??staff.backend;const isElsewhere=input.
 has("backend")&&input.text("backend")!==before;const part=(0,import_chunk_667FZUVN.makeStaffPart)({mode:staff.mode,stateRoot:root.folder,backend:input.text("bac\
-kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_PBGQABOS.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
+kend")??before,model:input.text("model")??(isElsewhere?null:staff.model),profile:(0,import_chunk_6SX6VRPE.askedProfile)(input),earlierProfile:staff.profile,prompt:staff.
 prompt,resume:null,cwd});if(part.brief)part.historical=(0,import_chunk_NKAL4RJZ.historicalOf)((0,import_chunk_SBGDAVSA.jobPaths)(root.folder,spec.id))??staff.historical??
-null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_PBGQABOS.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
+null;if(staff.schema)part.schema=true;if(staff.base)part.base=staff.base;return(0,import_chunk_6SX6VRPE.launchStaff)(context,input,{verb:spec.verb,earlier:spec,
 staff:part,cwd,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(spec,"restart"),notify:spec.notify,isSynchronous:spec.verb==="ask"&&!input.has("id-only"),worktree:spec.
 worktree?"new":null,words,deadlineMs:staffLimit(input),firstOutputMs:spec.first_output_ms,stallMs:spec.stall_ms,quietMs:spec.quiet_ms??null,onStall:spec.on_stall??
 null,handback:spec.handback?.dir??null})}function originOf(spec,worktree){const folder=import_node_path.default.join(worktree.from,import_node_path.default.relative(
@@ -8226,9 +8228,9 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 (0,import_chunk_SBRRC2LY.parseDuration)(text,"--timeout",import_chunk_EBOOCFUF.limits.staffTimeout)}
 
 },
-"./restart-watch-6MLVA5EZ.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_UP35PJD6=load(
-"./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
+"./restart-watch-XZ5LEJWK.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{againWatch:()=>againWatch});module.exports=stdin_exports;var import_chunk_XSWYDOFV=load("./chunk-XSWYDOFV.js");var import_chunk_TFL5D26P=load(
+"./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load(
 "./chunk-FY7PDRQG.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_Z2UROBTI=load(
 "./chunk-Z2UROBTI.js");var import_chunk_FIPOTEWL=load("./chunk-FIPOTEWL.js");var import_chunk_YL5I5TV6=load("./chunk-YL5I5TV6.js");var import_chunk_SBRRC2LY=load(
 "./chunk-SBRRC2LY.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_DYMNB7GS=load(
@@ -8244,10 +8246,35 @@ id}: the folder ${folder} is gone`)}function staffLimit(input){const text=input.
 "backend","model","profile","handback","share"])if(input.has(name))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a watch: it is for staff`);
 const cwd=(0,import_chunk_XSWYDOFV.requireFolder)(spec,"restart",root.option);const kind=await(0,import_chunk_Z2UROBTI.loadWatch)(earlier.condition);if(!kind)throw new import_chunk_NVPF5LEY.
 FaultError("preflight",`cannot restart job ${spec.id}: there is no condition ${earlier.condition} here; there are ${import_chunk_Z2UROBTI.watchIds.join(", ")}`);
-const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_UP35PJD6.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
-import_chunk_UP35PJD6.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(timeout,"--timeout",import_chunk_EBOOCFUF.
+const{start:_start,...part}=earlier;const timeout=input.text("timeout");return(0,import_chunk_TFL5D26P.launchAndTell)(context,input,{kind:"watch",verb:"watch",...(0,
+import_chunk_TFL5D26P.launchWords)(input,spec),cwd,deadlineMs:timeout===void 0?spec.deadline_ms:(0,import_chunk_SBRRC2LY.parseDuration)(timeout,"--timeout",import_chunk_EBOOCFUF.
 limits.watchFor),killGraceMs:spec.kill_grace_ms,maxOutputBytes:spec.max_output_bytes,firstOutputMs:null,stallMs:null,lineage:(0,import_chunk_XSWYDOFV.lineageOf)(
 spec,"restart"),run:null,staff:null,watch:{...part,...kind.start?{start:kind.start(part.input)}:{}},words})}
+
+},
+"./review-C4M6QLTF.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_2FUMDYRE=load("./chunk-2FUMDYRE.js");var import_chunk_6SX6VRPE=load(
+"./chunk-6SX6VRPE.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_V3MFEQ2Y=load(
+"./chunk-V3MFEQ2Y.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LEMBYZN5=load(
+"./chunk-LEMBYZN5.js");var import_chunk_TFL5D26P=load("./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
+"./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
+"./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
+"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_7FDC7ZXA=load("./chunk-7FDC7ZXA.js");var import_chunk_FIPOTEWL=load(
+"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
+"./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
+"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_G5QDAMGB=load("./chunk-G5QDAMGB.js");var import_chunk_V3DXEM5O=load(
+"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
+"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
+"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
+"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_2FUMDYRE.
+makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
+commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
+hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
 "./review-MH7L6V7B.js": function (module, exports) {
@@ -8266,31 +8293,6 @@ import_chunk_6GCB2QIN.compareActivity)(pull.activity,(0,import_chunk_6GCB2QIN.re
 state==="merged"?"met":state==="closed"?"failed":"pending",word:isNew?"new-activity":state==="open"?"armed":state,evidence:(0,import_chunk_6GCB2QIN.line)(`${pull.
 repo}#${pr}: ${said}${ended}`),key:`${state}:${seen.report}`,facts:{repo:pull.repo,pr,url:pull.url,pr_state:state,review:pull.decision,seen:seen.ids.length,...isNew?
 (0,import_chunk_6GCB2QIN.factsOfActivity)(fresh):{}},cursor:{repo:pull.repo,seen},isSettled:state!=="open"}}};
-
-},
-"./review-QZWBEE3A.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{review:()=>review});module.exports=stdin_exports;var import_chunk_GL6SPRFO=load("./chunk-GL6SPRFO.js");var import_chunk_PBGQABOS=load(
-"./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_5A44644O=load(
-"./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
-"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
-"./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
-"./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
-"./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
-"./chunk-R34HTX3O.js");var import_chunk_E4Q33Z52=load("./chunk-E4Q33Z52.js");var import_chunk_7FDC7ZXA=load("./chunk-7FDC7ZXA.js");var import_chunk_FIPOTEWL=load(
-"./chunk-FIPOTEWL.js");var import_chunk_GAHUBHR4=load("./chunk-GAHUBHR4.js");var import_chunk_WDFY7HZW=load("./chunk-WDFY7HZW.js");var import_chunk_SBRRC2LY=load(
-"./chunk-SBRRC2LY.js");var import_chunk_HDW3QKWP=load("./chunk-HDW3QKWP.js");var import_chunk_FSRL2ASG=load("./chunk-FSRL2ASG.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load(
-"./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load("./chunk-ZZ53MBOS.js");var import_chunk_G5QDAMGB=load("./chunk-G5QDAMGB.js");var import_chunk_V3DXEM5O=load(
-"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_447EROGN=load("./chunk-447EROGN.js");var import_chunk_GEPPUING=load(
-"./chunk-GEPPUING.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_5AMCSYZA=load("./chunk-5AMCSYZA.js");var import_chunk_R6BAS6U2=load(
-"./chunk-R6BAS6U2.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
-"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
-"./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
-"./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var review=(0,import_chunk_GL6SPRFO.
-makeStaffVerb)({mode:"review",options:{base:{kind:"text",value:"REV",help:"review what changed since this commit (default: what is uncommitted, else the newest \
-commit)"},schema:{kind:"flag",help:"ask for structured findings; `result --json` has them as `findings`"}},examples:['review --backend claude --prompt "Review w\
-hat is uncommitted"','review --base main --schema --prompt "Look for lost updates"']});
 
 },
 "./run-gate-6CYZBCT5.js": function (module, exports) {
@@ -8835,11 +8837,11 @@ import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}
  ~/.config/job-companion/config.json')}
 
 },
-"./staffer-U3VK23DW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_GL6SPRFO=load("./chunk-GL6SPRFO.js");var import_chunk_PBGQABOS=load(
-"./chunk-PBGQABOS.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_5A44644O=load(
-"./chunk-5A44644O.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
-"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./staffer-3J2W4B6U.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{staffer:()=>staffer});module.exports=stdin_exports;var import_chunk_2FUMDYRE=load("./chunk-2FUMDYRE.js");var import_chunk_6SX6VRPE=load(
+"./chunk-6SX6VRPE.js");var import_chunk_667FZUVN=load("./chunk-667FZUVN.js");var import_chunk_AZ4JBGG4=load("./chunk-AZ4JBGG4.js");var import_chunk_V3MFEQ2Y=load(
+"./chunk-V3MFEQ2Y.js");var import_chunk_FZTPRCKC=load("./chunk-FZTPRCKC.js");var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LEMBYZN5=load(
+"./chunk-LEMBYZN5.js");var import_chunk_TFL5D26P=load("./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_TNLY6VRI=load(
 "./chunk-TNLY6VRI.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_35CMASYX=load("./chunk-35CMASYX.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_4Q6K2ISY=load("./chunk-4Q6K2ISY.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_R34HTX3O=load(
@@ -8854,7 +8856,7 @@ import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}
 "./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_V5ZZ3YHA=load(
 "./chunk-V5ZZ3YHA.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load(
-"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_GL6SPRFO.
+"./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var staffer=(0,import_chunk_2FUMDYRE.
 makeStaffVerb)({mode:"staffer",examples:['staffer --backend codex --prompt "Fix the test of parse.ts"',"staffer --prompt-file task.md --timeout 90m --once-key t\
 ask-17"]});
 
@@ -8890,10 +8892,10 @@ max(0,...[...plain.matchAll(/`+/g)].map(([ticks])=>ticks.length));const fence="`
 replaceAll("|","\\|")}${space}${fence}`}
 
 },
-"./status-page-JO4SW4EW.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_V27JF5Y3.pageOf});module.exports=stdin_exports;var import_chunk_V27JF5Y3=load("./chunk-V27J\
-F5Y3.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4\
-JNAPAO.js");var import_chunk_T5WOT4OU=load("./chunk-T5WOT4OU.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-\
+"./status-page-VP6FXS5D.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{pageOf:()=>import_chunk_ZSDIH3MA.pageOf});module.exports=stdin_exports;var import_chunk_ZSDIH3MA=load("./chunk-ZSDI\
+H3MA.js");var import_chunk_V5TSJIGH=load("./chunk-V5TSJIGH.js");var import_chunk_CLZY6WGD=load("./chunk-CLZY6WGD.js");var import_chunk_T4JNAPAO=load("./chunk-T4\
+JNAPAO.js");var import_chunk_HE7O6GB5=load("./chunk-HE7O6GB5.js");var import_chunk_A4FHKQRY=load("./chunk-A4FHKQRY.js");var import_chunk_UC6ORW33=load("./chunk-\
 UC6ORW33.js");var import_chunk_KHED7THE=load("./chunk-KHED7THE.js");var import_chunk_QN3J6CA5=load("./chunk-QN3J6CA5.js");var import_chunk_5HW7JGJN=load("./chun\
 k-5HW7JGJN.js");var import_chunk_XSVLTRB3=load("./chunk-XSVLTRB3.js");var import_chunk_HJHBIBBW=load("./chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./ch\
 unk-5KEVMXCX.js");var import_chunk_B5JTDTFQ=load("./chunk-B5JTDTFQ.js");var import_chunk_K346ZPGJ=load("./chunk-K346ZPGJ.js");var import_chunk_LHVANLLD=load("./\
@@ -9000,9 +9002,9 @@ import_chunk_23LOMLHU.tryView)(this.ask.root.folder,id);if(view)this.known.set(i
 byLife)}};
 
 },
-"./timer-K2DNI62A.js": function (module, exports) {
+"./timer-ZENVCYNV.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{launchTimer:()=>launchTimer,timer:()=>timer});module.exports=stdin_exports;var import_chunk_IWGMSP7Q=load("./chunk-\
-IWGMSP7Q.js");var import_chunk_RFN4JQMG=load("./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chun\
+IWGMSP7Q.js");var import_chunk_LEMBYZN5=load("./chunk-LEMBYZN5.js");var import_chunk_TFL5D26P=load("./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load("./chun\
 k-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load("./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./ch\
 unk-7A7PAC7A.js");var import_chunk_7U2475D5=load("./chunk-7U2475D5.js");var import_chunk_C37XXNPK=load("./chunk-C37XXNPK.js");var import_chunk_HJHBIBBW=load("./\
 chunk-HJHBIBBW.js");var import_chunk_5KEVMXCX=load("./chunk-5KEVMXCX.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_LUIVRIXY=load("\
@@ -9060,17 +9062,17 @@ ${notes}`,examples:[...timerIn.examples,...timerAt.examples],async choose(args){
 usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);if(word==="in")return{command:timerIn,args:rest};if(word==="at")return{command:timerAt,args:rest};
 if(word==="--help"||word==="-h")return{command:timer,args};const came=word===void 0?"without a word":JSON.stringify(word);throw(0,import_chunk_NVPF5LEY.usageError)(
 `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),"\
-timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_RFN4JQMG.onceWords)(
-verb,input,null,null);const repeated=await(0,import_chunk_RFN4JQMG.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
+timer","--help"]))},run(){throw new Error("timer is timer in or timer at")}};async function arm(context,input,verb,when){const words=(0,import_chunk_LEMBYZN5.onceWords)(
+verb,input,null,null);const repeated=await(0,import_chunk_LEMBYZN5.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const{due,delay}=when();
 const[message,slot]=[input.text("message")??"",input.text("slot")];const size=Buffer.byteLength(message);if(size>import_chunk_EBOOCFUF.timerMessageBytes)throw(0,
 import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_EBOOCFUF.timerMessageBytes} are allowed`);const part={due_at:(0,
 import_chunk_CL3BCQKO.isoOf)(due),delay_ms:delay,message,slot:slot===void 0?null:requireSlotName(slot),durable:true};return launchTimer(context,input,{timer:part,
-lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_UP35PJD6.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
-import_chunk_UP35PJD6.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
+lineage:null,words})}async function launchTimer(context,input,job){(0,import_chunk_TFL5D26P.checkLaunchOptions)(input);const root=context.root(input);const said=(0,
+import_chunk_TFL5D26P.launchWords)(input,job.earlier&&{owner:job.earlier.owner,label:job.earlier.label});const{admit,earlier}=admitTimer(root,job.timer.slot);const launched=await(0,
 import_chunk_DEMY2OZQ.launch)(root,{kind:"timer",verb:"timer",...said,cwd:context.cwd,deadlineMs:job.timer.delay_ms??Math.max(0,Date.parse(job.timer.due_at)-(0,
 import_chunk_CL3BCQKO.nowMs)()),killGraceMs:0,maxOutputBytes:import_chunk_EBOOCFUF.limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:job.lineage,
-run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_UP35PJD6.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
-await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_UP35PJD6.tellLaunched)(context,input,root,{...launched,replaced},
+run:null,staff:null,timer:job.timer,notify:await(0,import_chunk_TFL5D26P.notifyOf)(context,input,job.notify),words:job.words,admit});const replaced=launched.isNew?
+await replaceTimers(root,earlier(),{id:launched.id,owner:said.owner}):[];return(0,import_chunk_TFL5D26P.tellLaunched)(context,input,root,{...launched,replaced},
 false)}function futureInstant(text){const now=(0,import_chunk_CL3BCQKO.nowMs)();const due=parseInstant(text,now);const refused=why=>new import_chunk_NVPF5LEY.FaultError(
 "usage",`cannot arm a timer at ${text}: ${why}; the clock here says ${(0,import_chunk_CL3BCQKO.isoOf)(now)}, and an hour from now is ${exampleInstant(now)}`,null);
 if(due<=now)throw refused(`that was ${now-due<6e4?(0,import_chunk_SBRRC2LY.formatAge)(now-due):(0,import_chunk_SBRRC2LY.formatDuration)(now-due)} ago`);const{max}=import_chunk_EBOOCFUF.
@@ -9358,9 +9360,9 @@ exports=stdin_exports;var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var 
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./watch-PDVFVMQL.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_RFN4JQMG=load(
-"./chunk-RFN4JQMG.js");var import_chunk_UP35PJD6=load("./chunk-UP35PJD6.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
+"./watch-W6OX4A6Y.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{watch:()=>watch});module.exports=stdin_exports;var import_chunk_LVXJVB3Z=load("./chunk-LVXJVB3Z.js");var import_chunk_LEMBYZN5=load(
+"./chunk-LEMBYZN5.js");var import_chunk_TFL5D26P=load("./chunk-TFL5D26P.js");var import_chunk_DEMY2OZQ=load("./chunk-DEMY2OZQ.js");var import_chunk_HR3GXE3S=load(
 "./chunk-HR3GXE3S.js");var import_chunk_FY7PDRQG=load("./chunk-FY7PDRQG.js");var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_7U2475D5=load(
 "./chunk-7U2475D5.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_Z2UROBTI=load("./chunk-Z2UROBTI.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_E4YAHXBS=load("./chunk-E4YAHXBS.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_ZZ53MBOS=load(
@@ -9392,11 +9394,11 @@ o such condition`;return(0,import_chunk_NVPF5LEY.usageError)(`${came}; there are
 words:kind.words,options:{...kind.options,...watchOptions(kind.isRemote)},...kind.notes===void 0?{}:{notes:kind.notes},examples:kind.examples,run:(context,input)=>start(
 kind,args,context,input)}}function formOf({form}){return form.startsWith("-- ")?`--for D [options] ${form}`:`${form} --for D [options]`}async function start(kind,args,context,input){
 checkTogether(input);if(input.has("once"))return(await Promise.resolve().then(()=>load("./watch-once-N7NC2MD7.js"))).lookNow(context,kind,input,placeOf(context,
-input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_RFN4JQMG.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
-has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_RFN4JQMG.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
-root(input);const launched=await(0,import_chunk_DEMY2OZQ.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_UP35PJD6.notifyOf)(context,
-input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-TQNJSWXL.js"))).follow(context,root,launched.id);return(0,import_chunk_UP35PJD6.
-tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_UP35PJD6.launchWords)(
+input));if(!input.has("for"))throw missingBound(kind,args,input);const words=(0,import_chunk_LEMBYZN5.onceWords)(`watch ${kind.id}`,input,context.cwd,null);const isForeground=input.
+has("foreground");const repeated=isForeground?void 0:await(0,import_chunk_LEMBYZN5.repeatedLaunch)(context,input,words,false);if(repeated)return repeated;const root=context.
+root(input);const launched=await(0,import_chunk_DEMY2OZQ.launch)(root,{...requestOf(kind,context,input,words),notify:await(0,import_chunk_TFL5D26P.notifyOf)(context,
+input,null)});if(isForeground)return(await Promise.resolve().then(()=>load("./watch-foreground-TQNJSWXL.js"))).follow(context,root,launched.id);return(0,import_chunk_TFL5D26P.
+tellLaunched)(context,input,root,launched,false)}function requestOf(kind,context,input,words){return{kind:"watch",verb:"watch",...(0,import_chunk_TFL5D26P.launchWords)(
 input),cwd:(0,import_chunk_S7M4UBSY.realPath)(context.cwd),deadlineMs:input.durationOrDefault("for"),killGraceMs:import_chunk_EBOOCFUF.toolGraceMs,maxOutputBytes:import_chunk_EBOOCFUF.
 limits.maxOutput.default,firstOutputMs:null,stallMs:null,lineage:null,run:null,staff:null,watch:partOf(kind,input,placeOf(context,input)),words}}function partOf(kind,input,place){
 const read=kind.read(input,place);return{condition:kind.id,...read,...kind.start?{start:kind.start(read.input)}:{},every_ms:input.durationOrDefault("every"),attempt_ms:input.
@@ -9404,7 +9406,7 @@ durationOrDefault("attempt-timeout"),tolerate:input.count("tolerate")??null,repe
 input);return{cwd:context.cwd,stateRoot:root.folder,isOnce:input.has("once"),jobId(text){(0,import_chunk_LTTE43GU.checkRoot)(root.folder);return(0,import_chunk_447EROGN.
 findJob)(root,text)}}}function checkTogether(input){const withoutJob=["for","every","tolerate","repeat","foreground","once-key","notify","label","wait","id-only"];
 const pairs=[...withoutJob.map(other=>["once",other]),["foreground","wait"],["foreground","id-only"]];for(const[one,other]of pairs)if(input.has(one)&&input.has(
-other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_UP35PJD6.checkLaunchOptions)(input)}function missingBound(kind,args,input){
+other))throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --${one} and --${other} together`);(0,import_chunk_TFL5D26P.checkLaunchOptions)(input)}function missingBound(kind,args,input){
 const rest=input.rest??[];const misplaced=(0,import_chunk_LVXJVB3Z.misplacedIn)({...kind.options,...watchOptions(kind.isRemote)},rest);const own=misplaced?args.
 slice(0,args.length-rest.length-1):args;const moved=misplaced?[...misplaced.options,"--",...misplaced.program]:[];const bound=misplaced?.options.some(word=>/^--for(=|$)/.
 test(word))?[]:["--for","2h"];const why=misplaced?`; options go before --: ${(0,import_chunk_GEPPUING.quoteWords)(misplaced.options)} would go to the program`:"";

@@ -57,6 +57,8 @@ test('a marker that was added is NO-GO with file and line; one that stood there 
   await expectCode(0, at.loop('checkpoint', '--did', 'x'));
   const report = await at.gate();
   assert.deepEqual([report.code, report.failed_checks], [3, ['E4']]);
+  const observed = JSON.parse((await expectCode(3, run(at, ['observe', report.id]))).stdout);
+  assert.deepEqual([observed.gate.verdict, observed.gate.failed_checks], ['NO-GO', ['E4']]);
   const lines = report.fixes.map(({ what, owner }) => `${owner} ${what}`).join('\n');
   assert.match(lines, /developer code\.js:3 has TODO/);
   assert.match(lines, /code\.js:4 has console\.log/);

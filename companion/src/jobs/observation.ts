@@ -3,6 +3,7 @@
 import type { JobEvent } from '../core/events.ts';
 import { excerpt, plainText, plainValue } from '../core/excerpt.ts';
 import { textTailBytes } from '../core/limits.ts';
+import type { GateReport } from '../core/loop.ts';
 import { ageOf } from '../core/recorded-time.ts';
 import { isoNow, nowMs } from '../platform/clock.ts';
 import { exists } from '../platform/folders.ts';
@@ -42,6 +43,8 @@ export function observation(view: View, options: Observing): Record<string, unkn
     owner: spec?.owner ?? null,
     label: spec?.label === null || spec?.label === undefined ? null : excerpt(plainText(spec.label), 120),
     ...(spec?.milestone ? { milestone: spec.milestone } : {}),
+    ...(state.loop ? { loop: state.loop } : {}),
+    ...(state.gate ? { gate: gateFacts(state.gate) } : {}),
     ...staffFacts(spec),
     state: state.state,
     ...healthOf(view, condition),
@@ -166,4 +169,15 @@ function nextFor(view: View, condition: Condition, root: StateRoot, after: numbe
   if (isContinuable(view.paths, view.state)) next.continue = nextCommands.continue(view.id, root.option);
   next.restart = nextCommands.restart(view.id, root.option);
   return next;
+}
+
+/** Its whole answer is in `result --json`. */
+function gateFacts({ verdict, reason, detail, failed_checks, unanswered }: GateReport): Record<string, unknown> {
+  return {
+    verdict,
+    reason,
+    detail: excerpt(plainText(detail), 240),
+    failed_checks,
+    unanswered: unanswered.slice(0, 20),
+  };
 }
