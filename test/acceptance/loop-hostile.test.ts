@@ -74,6 +74,22 @@ test('a trust that somebody else wrote, or that is of other commands or another 
   assert.ok(!existsSync(at.path('../ran')));
 });
 
+test('loop trust shows every character of a command that it would let run', async (t) => {
+  const hidden = [
+    'true \u001b];touch ../evil;: \u001b\\ --unit',
+    'true # fine\ntouch ../evil',
+    'true \u202e;touch ../evil\u2028x',
+  ];
+  const at = await makeLoop(
+    t,
+    hidden.flatMap((command) => ['--verify', command]),
+  );
+  const { stdout } = await expectCode(0, at.loop('trust'));
+  assert.match(stdout, /^ {2}true <U\+001B>\];touch \.\.\/evil;: <U\+001B>\\ --unit$/m);
+  assert.match(stdout, /^ {2}true # fine\n {4}\| touch \.\.\/evil$/m);
+  assert.match(stdout, /^ {2}true <U\+202E>;touch \.\.\/evil<U\+2028>x$/m);
+});
+
 test('a begun checkpoint that does not fit is put aside, and nothing of it is done', async (t) => {
   const at = await makeLoop(t);
   await expectCode(0, at.loop('start'));

@@ -1,7 +1,6 @@
 // `loop trust`: what would be run, shown; and sealed only when asked for. Takes over a state that was edited by hand.
 
 import { FaultError } from '../../core/errors.ts';
-import { plainText } from '../../core/excerpt.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { lockLoop, loopCommand, requireLoop, sealState, writeState } from '../../loop/files.ts';
 import { loopPlace } from '../../loop/place.ts';
@@ -41,7 +40,7 @@ export const trust: Command = {
     const commands = commandsOf(before);
     const holds = isAsked || (wasTrusted && !wasEdited);
     const lines = [
-      ...commands.map((text) => `  ${plainText(text).replaceAll('\n', '\\n')}`),
+      ...commands.map((text) => `  ${shown(text)}`),
       commands.length === 0
         ? 'the loop has no commands'
         : `${commands.length} command${commands.length === 1 ? '' : 's'}: ${isAsked || wasTrusted ? 'trusted' : 'NOT trusted'}`,
@@ -56,3 +55,16 @@ export const trust: Command = {
     };
   },
 };
+
+/**
+ * Every character of a command, because all of them are run: plainText would leave out what stands inside an escape sequence. A line end
+ * is one (`\n` in a comment would look harmless); what cannot be seen is named.
+ */
+function shown(text: string): string {
+  const named = (character: string) =>
+    `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
+  return text
+    .split('\n')
+    .map((line) => line.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, named))
+    .join('\n    | ');
+}
