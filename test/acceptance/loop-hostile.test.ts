@@ -90,6 +90,13 @@ test('loop trust shows every character of a command that it would let run', asyn
   assert.match(stdout, /^ {2}true <U\+202E>;touch \.\.\/evil<U\+2028>x$/m);
 });
 
+test('a milestone that is given twice is refused, and no loop is made', async (t) => {
+  const workspace = makeWorkspace(t);
+  const twice = ['--milestone', 'a: one', '--milestone', 'a: two', '--acceptance', 'a: x'];
+  assert.match((await expectCode(1, run(workspace, ['loop', 'init', 'x', ...twice]))).stderr, /"a" twice/);
+  assert.ok(!existsSync(workspace.path('.loop')));
+});
+
 test('a begun checkpoint that does not fit is put aside, and nothing of it is done', async (t) => {
   const at = await makeLoop(t);
   await expectCode(0, at.loop('start'));

@@ -1,6 +1,7 @@
 // What `loop init` and `loop plan` share: the options of a plan, and reading them.
 import path from 'node:path';
 import { usageError } from '../../core/errors.ts';
+import { plainText } from '../../core/excerpt.ts';
 import { loopLimits } from '../../core/limits-loop.ts';
 import type { Milestone } from '../../core/loop.ts';
 import type { OptionTable } from '../../core/option-table.ts';
@@ -51,6 +52,9 @@ export async function planOf(context: Context, input: Parsed, known: readonly Mi
   const written = file === undefined ? undefined : planFrom(await textOf(context, file));
   const seconds = Math.ceil(input.durationOrDefault('verify-timeout') / second);
   const named = input.texts('milestone').map(milestoneOf);
+  const twice = named.find(({ id }, at) => named.findIndex((one) => one.id === id) !== at);
+  // The second would take the place of the first, and of its acceptance.
+  if (twice) throw usageError(`cannot take --milestone ${JSON.stringify(plainText(twice.id))} twice: an id names one`);
   // A title that is given anew keeps what else is known of it.
   const merged = named.map((one) => {
     const before = [...(written?.milestones ?? []), ...known].find(({ id }) => id === one.id);
