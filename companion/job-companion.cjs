@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "37c4fcd8f43e8942";
+const buildId = "ddb568ea1f922201";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, a file or two for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -142,7 +142,7 @@ off("resize",fn)}function isNullDevice(rdev){return rdev===((0,import_node_fs.st
 exitCode=fault;async function main(args){if(process.platform!=="linux")(await Promise.resolve().then(()=>load("./install-ps-XS5LK7KT.js"))).installForMac();if(args[0]===
 "_worker"){const{runWorker}=await Promise.resolve().then(()=>load("./main-XHIOEO6D.js"));const isDone=await runWorker(args[1]??"",args[2]??"",text=>writeOut(2,text));
 process.exit(isDone?0:70)}if(args[0]==="_notify"){const{runNotify}=await Promise.resolve().then(()=>load("./notify-2FW2FZPN.js"));await runNotify(args[1]??"",args[2]??
-"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-SHYD73GM.js"));const reply=await dispatch(
+"");process.exit(import_chunk_6PFAPK5K.exitCodes.done)}const{dispatch}=await Promise.resolve().then(()=>load("./dispatch-5VYJOUOZ.js"));const reply=await dispatch(
 args,makeContext(),"0.1.0");const isTold=print(reply);process.exit(isTold?reply.code:fault)}function makeContext(){const terminal=terminalOf(1);return{cwd:currentFolder(),
 isTerminal:terminal.isTerminal,width:terminal.columns,readStdin,readStdinWithin,screen:terminal.isTerminal&&!import_chunk_IYTRN2OE.variables.isDumb()?stdoutScreen():
 null,live:terminalOf(2).isTerminal?liveLine:null,say:text=>writeOut(1,text),tell:text=>writeOut(2,`${text}
@@ -615,24 +615,6 @@ unk-SBRRC2LY.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var impo
 chunk-CL3BCQKO.js");function timerFacts(timer){const{due_at,slot}=timer;return{due_at,durable:true,slot,message:(0,import_chunk_LXK2ZILE.excerpt)((0,import_chunk_LXK2ZILE.
 plainText)(timer.message),import_chunk_EBOOCFUF.excerptBytes)}}function dueWords({due_at}){const rest=Date.parse(due_at)-(0,import_chunk_CL3BCQKO.nowMs)();return rest>
 0?`${(0,import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0,import_chunk_SBRRC2LY.formatDuration)(Math.max(1e3,rest))}`:(0,import_chunk_LXK2ZILE.plainText)(due_at)}
-
-},
-"./chunk-5TKRMFEC.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
-resolve().then(()=>load("./run-A7S2P5GF.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-W6OX4A6Y.js"))).watch,staffer:async()=>(await Promise.
-resolve().then(()=>load("./staffer-3J2W4B6U.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-NJOOFYVI.js"))).research,review:async()=>(await Promise.
-resolve().then(()=>load("./review-C4M6QLTF.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-7E5FWINU.js"))).implement,ask:async()=>(await Promise.
-resolve().then(()=>load("./ask-TGAH45IL.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-ZENVCYNV.js"))).timer,wait:async()=>(await Promise.
-resolve().then(()=>load("./wait-HGWAJQQP.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-2DBQRHDJ.js"))).observe,status:async()=>(await Promise.
-resolve().then(()=>load("./status-5ITBNN35.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-3F3RNO7N.js"))).result,cancel:async()=>(await Promise.
-resolve().then(()=>load("./cancel-JAI2E6ZA.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-437LQIUU.js"))).continueCommand,restart:async()=>(await Promise.
-resolve().then(()=>load("./restart-DSS5443E.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-DQAW7PZV.js"))).idleCheck,
-reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-RSE6CJGJ.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
-y-SCAXGMHU.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-ND5QNDP4.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
-"./clean-LGFNS65S.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-2ND7QGA3.js"))).setup,hook:async()=>(await Promise.resolve().then(
-()=>load("./hook-5A5FQ5MS.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-PB7H7UDP.js"))).doctor,help:async()=>(await Promise.resolve().
-then(()=>load("./help-3RG2XA3D.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
-void 0}
 
 },
 "./chunk-67KJULEZ.js": function (module, exports) {
@@ -1349,6 +1331,24 @@ var hookAgeMs=7*day;var claimsBytes=64*kib;var claimedAnswerBytes=4*mib2;var cla
 var rerunBytes=16*mib2;var armedTimers=64;var timerMessageBytes=64*kib;var timerLookMs=30*second2;var replaceWaitMs=2*second2;var watchRetry={firstMs:5*second2,
 mostMs:5*minute2};var watchPauseMs=second2;var watchNames=5e3;var watchFactsBytes=16*kib;var watchSaveMs=minute2;var toolBytes=mib2;var notifyMs=30*second2;var notifyBytes=kib;
 var notifyFloodBytes=mib2;var toolGraceMs=second2;var sharedBytes=256*kib;var sharedHoldMs=hour;var sharedKeepMs=day;var sharedLookMs=[50,500];
+
+},
+"./chunk-F5L476S2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>commandNames,loadCommand:()=>loadCommand});module.exports=stdin_exports;var loaders={run:async()=>(await Promise.
+resolve().then(()=>load("./run-A7S2P5GF.js"))).run,watch:async()=>(await Promise.resolve().then(()=>load("./watch-W6OX4A6Y.js"))).watch,staffer:async()=>(await Promise.
+resolve().then(()=>load("./staffer-3J2W4B6U.js"))).staffer,research:async()=>(await Promise.resolve().then(()=>load("./research-NJOOFYVI.js"))).research,review:async()=>(await Promise.
+resolve().then(()=>load("./review-C4M6QLTF.js"))).review,implement:async()=>(await Promise.resolve().then(()=>load("./implement-7E5FWINU.js"))).implement,ask:async()=>(await Promise.
+resolve().then(()=>load("./ask-TGAH45IL.js"))).ask,timer:async()=>(await Promise.resolve().then(()=>load("./timer-ZENVCYNV.js"))).timer,wait:async()=>(await Promise.
+resolve().then(()=>load("./wait-HGWAJQQP.js"))).wait,observe:async()=>(await Promise.resolve().then(()=>load("./observe-2DBQRHDJ.js"))).observe,status:async()=>(await Promise.
+resolve().then(()=>load("./status-5ITBNN35.js"))).status,result:async()=>(await Promise.resolve().then(()=>load("./result-3F3RNO7N.js"))).result,cancel:async()=>(await Promise.
+resolve().then(()=>load("./cancel-JAI2E6ZA.js"))).cancel,continue:async()=>(await Promise.resolve().then(()=>load("./continue-437LQIUU.js"))).continueCommand,restart:async()=>(await Promise.
+resolve().then(()=>load("./restart-DSS5443E.js"))).restart,"idle-check":async()=>(await Promise.resolve().then(()=>load("./idle-check-DQAW7PZV.js"))).idleCheck,
+reconcile:async()=>(await Promise.resolve().then(()=>load("./reconcile-RSE6CJGJ.js"))).reconcile,verify:async()=>(await Promise.resolve().then(()=>load("./verif\
+y-SCAXGMHU.js"))).verify,loop:async()=>(await Promise.resolve().then(()=>load("./loop-TBL62VYO.js"))).loop,clean:async()=>(await Promise.resolve().then(()=>load(
+"./clean-LGFNS65S.js"))).clean,setup:async()=>(await Promise.resolve().then(()=>load("./setup-2ND7QGA3.js"))).setup,hook:async()=>(await Promise.resolve().then(
+()=>load("./hook-5A5FQ5MS.js"))).hook,doctor:async()=>(await Promise.resolve().then(()=>load("./doctor-PB7H7UDP.js"))).doctor,help:async()=>(await Promise.resolve().
+then(()=>load("./help-FR3L6KLL.js"))).help};var commandNames=Object.keys(loaders);async function loadCommand(name){return Object.hasOwn(loaders,name)?loaders[name]():
+void 0}
 
 },
 "./chunk-FBWTAQOH.js": function (module, exports) {
@@ -3511,8 +3511,8 @@ chunk-2IUJGKI7.js");var import_chunk_FBWTAQOH=load("./chunk-FBWTAQOH.js");var im
 "./chunk-JSBRDJBE.js");
 
 },
-"./dispatch-SHYD73GM.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_5TKRMFEC=load("./chunk-5TKRMFEC.js");var import_chunk_LTTE43GU=load(
+"./dispatch-5VYJOUOZ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{dispatch:()=>dispatch});module.exports=stdin_exports;var import_chunk_F5L476S2=load("./chunk-F5L476S2.js");var import_chunk_LTTE43GU=load(
 "./chunk-LTTE43GU.js");var import_chunk_SBRRC2LY=load("./chunk-SBRRC2LY.js");var import_chunk_TFEMYLSK=load("./chunk-TFEMYLSK.js");var import_chunk_G4YWOPCR=load(
 "./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
@@ -3550,8 +3550,8 @@ form},at){return/^[A-Z][A-Z/@#]*<>/.exec(form.split(" ")[at]??"")?.[0]??"a word"
 join(" ")}function helpOf(command){return(0,import_chunk_GEPPUING.quoteWords)([...(0,import_chunk_PDZYO7X2.selfWords)(),...command.name.split(" "),"--help"])}function rangeOf(row,name){
 if(!row?.range)throw new Error(`option ${name} has no range`);return row.range}async function dispatch(args,base,version){const[word="help",...rest]=args;if(word===
 "--version"||word==="version")return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${version}
-`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_5TKRMFEC.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
-`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_5TKRMFEC.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
+`};const name=word==="--help"||word==="-h"?"help":word;const loaded=await(0,import_chunk_F5L476S2.loadCommand)(name);if(!loaded)throw(0,import_chunk_NVPF5LEY.usageError)(
+`cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_F5L476S2.commandNames.join(", ")}`,(0,import_chunk_GEPPUING.quoteWords)(
 [...(0,import_chunk_PDZYO7X2.selfWords)(),"help"]));if(hasChangedWords(args)){throw(0,import_chunk_NVPF5LEY.usageError)("cannot take a word that is no UTF-8 tex\
 t: it would arrive changed","give it in a file or through --shell with printf")}const{command,args:own}=await loaded.choose?.(rest)??{command:loaded,args:rest};
 const input=parseCommand(command,own);if(input.has("help"))return help(command);const context={...base,root:parsed=>(0,import_chunk_LTTE43GU.locateRoot)({option:parsed.
@@ -4607,64 +4607,6 @@ re ${pending.map(one=>one.id).join(", ")}`);return found}
 "./chunk-NVPF5LEY.js");function timeOf(tools){const left=tools.leftMs();return Math.max(1,Math.floor(left-Math.min(100,left/20)))}function requireBaseline(place){
 if(!place.isOnce)return;throw(0,import_chunk_NVPF5LEY.usageError)("cannot take --changed with --once: a single look has nothing to compare with; give --for D in\
 stead")}
-
-},
-"./chunk-63ULBI2C.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{freshState:()=>freshState,planMilestone:()=>planMilestone,planOf:()=>planOf,planOptions:()=>planOptions,withPlan:()=>withPlan});
-module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_FY75RQA2=load(
-"./chunk-FY75RQA2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var planMilestone={id:"plan",title:"Write the plan of this loop",acceptance:"At least one furth\
-er milestone with acceptance that a test can prove stands in the loop (added with: loop plan)",status:"pending"};function freshState(goal){return{...{schema:1,rev:0,
-goal,milestones:[],iteration:0,stop_conditions:[]},budget:{iterations_max:import_chunk_FY75RQA2.loopLimits.iterationsMax.default,notes:""},...{updated:"",verify:[],
-remediation_rounds:0,failure_fingerprints:[]},...{current:null,since:null,stopped:null,boundary:null,gate:null,hash:""}}}function withPlan(state,plan){const milestones=[
-...state.milestones];for(const id of plan.drop){const at=milestones.findIndex(one=>one.id===id);requireOpen(milestones[at],id,state);milestones.splice(at,1)}for(const given of plan.
-milestones){const at=milestones.findIndex(({id})=>id===given.id);if(at<0)milestones.push(given);else{requireOpen(milestones[at],given.id,state);milestones[at]={
-...milestones[at],...given}}}const budget={...state.budget,...plan.iterationsMax===null?{}:{iterations_max:plan.iterationsMax},...plan.budgetNotes===null?{}:{notes:plan.
-budgetNotes}};const isRaised=state.stopped?.reason==="iterations_exhausted"&&(budget.iterations_max??Infinity)>state.iteration;const next={...state,milestones,budget,
-verify:plan.verify??state.verify,stop_conditions:plan.stopConditions??state.stop_conditions,stopped:isRaised||state.stopped?.reason==="finished"&&plan.milestones.
-length>0?null:state.stopped};const read=(0,import_chunk_FY75RQA2.parseLoopState)((0,import_chunk_B6BEH722.sealState)(next));if(!read.ok)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take this plan: ${(0,import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return next}function requireOpen(found,id,state){if(!found){
-const ids=state.milestones.map(one=>one.id).join(", ");throw(0,import_chunk_NVPF5LEY.usageError)(`cannot drop milestone ${JSON.stringify(id)}: there is none; th\
-ere are ${ids||"none"}`)}if(found.status!=="pending")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot change milestone ${id}: it is ${found.status}; only pendi\
-ng ones can be changed`)}function milestoneOf(text){const[,id,title]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||title===void 0)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take --milestone ${JSON.stringify(text)}: its form is "ID: TITLE"`);return{id,title:title.trim(),acceptance:[],status:"pending"}}function verifyOf(text,seconds){
-const[,label,named]=/^([A-Za-z0-9_-]{1,40}):\s+(\S.*)$/s.exec(text.trim())??[];const cmd=(named??text).trim();if(cmd==="")throw(0,import_chunk_NVPF5LEY.usageError)(
-'cannot take an empty --verify: give a command, or "NAME: COMMAND"');return{name:label??cmd.slice(0,60),cmd,timeout_s:seconds}}function acceptanceFrom(texts,milestones,known){
-const out=[...milestones];const given=new Map;for(const text of texts){const[,id,what]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||what===void 0)
-throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --acceptance ${JSON.stringify(text)}: its form is "ID: TEXT"`);given.set(id,[...given.get(id)??[],what.trim()])}
-for(const[id,acceptance]of given)patch(out,known,id,{acceptance},"--acceptance");return out}function riskyFrom(ids,milestones,known){const out=[...milestones];for(const id of ids)
-patch(out,known,id,{risk:"risky"},"--risky");return out}function patch(out,known,id,change,option){const at=out.findIndex(one=>one.id===id);const found=out[at]??
-known.find(one=>one.id===id);if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} for ${JSON.stringify(id)}: there is no such milestone`);
-const next={...found,...change};if(at<0)out.push(next);else out[at]=next}function planFrom(text){let value;try{value=JSON.parse(text)}catch(error){throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot read the plan: it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,120)})`)}if(typeof value!=="object"||value===null||
-Array.isArray(value))throw(0,import_chunk_NVPF5LEY.usageError)("cannot read the plan: it is no JSON object with milestones, verify, stop_conditions or budget");
-const allowed=["goal","milestones","verify","stop_conditions","budget"];const odd=Object.keys(value).find(key=>!allowed.includes(key));if(odd!==void 0)throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot read the plan: it has ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(odd))}; allowed are ${allowed.join(", ")}`);const given=value;const milestones=list(
-given.milestones,"milestones").map(one=>({acceptance:[],...one,status:"pending"}));const verify=list(given.verify,"verify").map(one=>({name:String(one.cmd??"").
-slice(0,60),timeout_s:import_chunk_FY75RQA2.loopLimits.verifySeconds.default,...one}));const budget=given.budget??{};const stopConditions=given.stop_conditions??
-null;const read=(0,import_chunk_FY75RQA2.parseLoopState)({...(0,import_chunk_B6BEH722.sealState)(freshState("x")),milestones,verify,stop_conditions:stopConditions??
-[],budget:{iterations_max:budget.iterations_max??null,notes:budget.notes??""}});if(!read.ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan: ${(0,
-import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return{milestones:read.state.milestones,verify:given.verify===void 0?null:read.state.verify,stopConditions:stopConditions===
-null?null:read.state.stop_conditions,iterationsMax:read.state.budget.iterations_max,budgetNotes:budget.notes===void 0?null:read.state.budget.notes}}function list(value,what){
-if(value===void 0)return[];if(Array.isArray(value)&&value.every(one=>typeof one==="object"&&one!==null&&!Array.isArray(one)))return value;throw(0,import_chunk_NVPF5LEY.
-usageError)(`cannot take the plan: its ${what} is no list of objects`)}var second=1e3;var{verifySeconds}=import_chunk_FY75RQA2.loopLimits;var planOptions={plan:{
-kind:"text",value:"FILE",help:"JSON with milestones, verify, stop_conditions, budget (- for stdin)"},milestone:{kind:"list",value:'"ID: TITLE"',help:"a mileston\
-e; several times, in the order of work"},acceptance:{kind:"list",value:'"ID: TEXT"',help:"what must be true for it, so that a test can prove it"},risky:{kind:"l\
-ist",value:"ID",help:"it needs the verdict of a review job before GO"},verify:{kind:"list",value:'"NAME: CMD"',help:"command that must succeed at each gate (sh \
--c); replaces those that are there"},"verify-timeout":{kind:"duration",value:"D",range:{default:verifySeconds.default*second,min:second,max:verifySeconds.max*second},
-help:"limit of each of these commands (default 30m, at most 2h)"},"stop-when":{kind:"list",value:"COND",help:"file:PATH, date:ISO, cmd:COMMAND, or words that a \
-judge decides; replaces those that are there"},"max-iterations":{kind:"count",value:"N",range:import_chunk_FY75RQA2.loopLimits.iterationsMax,help:"stop after so\
- many checkpoints (default 100)"},"budget-notes":{kind:"text",value:"TEXT",help:"what else the budget says"},...import_chunk_7A7PAC7A.common};var planBytes=1024*
-1024;async function planOf(context,input,known){const file=input.text("plan");const written=file===void 0?void 0:planFrom(await textOf(context,file));const seconds=Math.
-ceil(input.durationOrDefault("verify-timeout")/second);const named=input.texts("milestone").map(milestoneOf);const merged=named.map(one=>{const before=[...written?.
-milestones??[],...known].find(({id})=>id===one.id);return before?{...before,title:one.title}:one});const all=[...(written?.milestones??[]).filter(({id})=>!merged.
-some(one=>one.id===id)),...merged];const milestones=riskyFrom(input.texts("risky"),acceptanceFrom(input.texts("acceptance"),all,known),known);return{milestones,
-drop:input.has("drop")?[...input.texts("drop")]:[],verify:input.has("verify")?input.texts("verify").map(text=>verifyOf(text,seconds)):written?.verify??null,stopConditions:input.
-has("stop-when")?[...input.texts("stop-when")]:written?.stopConditions??null,iterationsMax:input.count("max-iterations")??written?.iterationsMax??null,budgetNotes:input.
-text("budget-notes")??written?.budgetNotes??null}}async function textOf(context,file){if(file==="-")return(await context.readStdin()).toString("utf8");const full=import_node_path.
-default.resolve(context.cwd,file);const text=(0,import_chunk_PGEWSQPR.readText)(full,planBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`ca\
-nnot read the plan ${full}: there is no such file`);if(text.length>planBytes)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan ${full}: it is larg\
-er than 1 MiB`);return text}
 
 },
 "./chunk-667FZUVN.js": function (module, exports) {
@@ -5769,6 +5711,65 @@ ges that are not committed may be work that had begun: ${goOn(place,state)}`]}fu
 " ").slice(0,200)}
 
 },
+"./chunk-OXKZUXSX.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{freshState:()=>freshState,planMilestone:()=>planMilestone,planOf:()=>planOf,planOptions:()=>planOptions,withPlan:()=>withPlan});
+module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_FY75RQA2=load(
+"./chunk-FY75RQA2.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_node_path=builtin("node:path");var planMilestone={id:"plan",title:"Write the plan of this loop",acceptance:"At least one furth\
+er milestone with acceptance that a test can prove stands in the loop (added with: loop plan)",status:"pending"};function freshState(goal){return{...{schema:1,rev:0,
+goal,milestones:[],iteration:0,stop_conditions:[]},budget:{iterations_max:import_chunk_FY75RQA2.loopLimits.iterationsMax.default,notes:""},...{updated:"",verify:[],
+remediation_rounds:0,failure_fingerprints:[]},...{current:null,since:null,stopped:null,boundary:null,gate:null,hash:""}}}function withPlan(state,plan){const milestones=[
+...state.milestones];for(const id of plan.drop){const at=milestones.findIndex(one=>one.id===id);requireOpen(milestones[at],id,state);milestones.splice(at,1)}for(const given of plan.
+milestones){const at=milestones.findIndex(({id})=>id===given.id);if(at<0)milestones.push(given);else{requireOpen(milestones[at],given.id,state);milestones[at]={
+...milestones[at],...given}}}const budget={...state.budget,...plan.iterationsMax===null?{}:{iterations_max:plan.iterationsMax},...plan.budgetNotes===null?{}:{notes:plan.
+budgetNotes}};const isRaised=state.stopped?.reason==="iterations_exhausted"&&(budget.iterations_max??Infinity)>state.iteration;const next={...state,milestones,budget,
+verify:plan.verify??state.verify,stop_conditions:plan.stopConditions??state.stop_conditions,stopped:isRaised||state.stopped?.reason==="finished"&&plan.milestones.
+length>0?null:state.stopped};const read=(0,import_chunk_FY75RQA2.parseLoopState)((0,import_chunk_B6BEH722.sealState)(next));if(!read.ok)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take this plan: ${(0,import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return next}function requireOpen(found,id,state){if(!found){
+const ids=state.milestones.map(one=>one.id).join(", ");throw(0,import_chunk_NVPF5LEY.usageError)(`cannot drop milestone ${JSON.stringify(id)}: there is none; th\
+ere are ${ids||"none"}`)}if(found.status!=="pending")throw(0,import_chunk_NVPF5LEY.usageError)(`cannot change milestone ${id}: it is ${found.status}; only pendi\
+ng ones can be changed`)}function milestoneOf(text){const[,id,title]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||title===void 0)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take --milestone ${JSON.stringify(text)}: its form is "ID: TITLE"`);return{id,title:title.trim(),acceptance:[],status:"pending"}}function verifyOf(text,seconds){
+const[,label,named]=/^([A-Za-z0-9_-]{1,40}):\s+(\S.*)$/s.exec(text.trim())??[];const cmd=(named??text).trim();if(cmd==="")throw(0,import_chunk_NVPF5LEY.usageError)(
+'cannot take an empty --verify: give a command, or "NAME: COMMAND"');return{name:label??cmd.slice(0,60),cmd,timeout_s:seconds}}function acceptanceFrom(texts,milestones,known){
+const out=[...milestones];const given=new Map;for(const text of texts){const[,id,what]=/^([^\s:]+):\s*(\S.*)$/s.exec(text.trim())??[];if(id===void 0||what===void 0)
+throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --acceptance ${JSON.stringify(text)}: its form is "ID: TEXT"`);given.set(id,[...given.get(id)??[],what.trim()])}
+for(const[id,acceptance]of given)patch(out,known,id,{acceptance},"--acceptance");return out}function riskyFrom(ids,milestones,known){const out=[...milestones];for(const id of ids)
+patch(out,known,id,{risk:"risky"},"--risky");return out}function patch(out,known,id,change,option){const at=out.findIndex(one=>one.id===id);const found=out[at]??
+known.find(one=>one.id===id);if(!found)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take ${option} for ${JSON.stringify(id)}: there is no such milestone`);
+const next={...found,...change};if(at<0)out.push(next);else out[at]=next}function planFrom(text){let value;try{value=JSON.parse(text)}catch(error){throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot read the plan: it is no JSON (${(0,import_chunk_LXK2ZILE.plainText)(String(error)).slice(0,120)})`)}if(typeof value!=="object"||value===null||
+Array.isArray(value))throw(0,import_chunk_NVPF5LEY.usageError)("cannot read the plan: it is no JSON object with milestones, verify, stop_conditions or budget");
+const allowed=["goal","milestones","verify","stop_conditions","budget"];const odd=Object.keys(value).find(key=>!allowed.includes(key));if(odd!==void 0)throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot read the plan: it has ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(odd))}; allowed are ${allowed.join(", ")}`);const given=value;const milestones=list(
+given.milestones,"milestones").map(one=>({acceptance:[],...one,status:"pending"}));const verify=list(given.verify,"verify").map(one=>({name:String(one.cmd??"").
+slice(0,60),timeout_s:import_chunk_FY75RQA2.loopLimits.verifySeconds.default,...one}));const budget=given.budget??{};const stopConditions=given.stop_conditions??
+null;const read=(0,import_chunk_FY75RQA2.parseLoopState)({...(0,import_chunk_B6BEH722.sealState)(freshState("x")),milestones,verify,stop_conditions:stopConditions??
+[],budget:{iterations_max:budget.iterations_max??null,notes:budget.notes??""}});if(!read.ok)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take the plan: ${(0,
+import_chunk_LXK2ZILE.plainText)(read.faults.join("; "))}`);return{milestones:read.state.milestones,verify:given.verify===void 0?null:read.state.verify,stopConditions:stopConditions===
+null?null:read.state.stop_conditions,iterationsMax:read.state.budget.iterations_max,budgetNotes:budget.notes===void 0?null:read.state.budget.notes}}function list(value,what){
+if(value===void 0)return[];if(Array.isArray(value)&&value.every(one=>typeof one==="object"&&one!==null&&!Array.isArray(one)))return value;throw(0,import_chunk_NVPF5LEY.
+usageError)(`cannot take the plan: its ${what} is no list of objects`)}var second=1e3;var{verifySeconds}=import_chunk_FY75RQA2.loopLimits;var planOptions={plan:{
+kind:"text",value:"FILE",help:"JSON with milestones, verify, stop_conditions, budget (- for stdin)"},milestone:{kind:"list",value:'"ID: TITLE"',help:"a mileston\
+e; several times, in the order of work"},acceptance:{kind:"list",value:'"ID: TEXT"',help:"what must be true for it, so that a test can prove it"},risky:{kind:"l\
+ist",value:"ID",help:"it needs the verdict of a review job before GO"},verify:{kind:"list",value:'"NAME: CMD"',help:"command that must succeed at each gate (sh \
+-c); replaces those that are there"},"verify-timeout":{kind:"duration",value:"D",range:{default:verifySeconds.default*second,min:second,max:verifySeconds.max*second},
+help:"limit of each of these commands (default 30m, at most 2h)"},"stop-when":{kind:"list",value:"COND",help:"file:PATH, date:ISO, cmd:COMMAND, or words that a \
+judge decides; replaces those that are there"},"max-iterations":{kind:"count",value:"N",range:import_chunk_FY75RQA2.loopLimits.iterationsMax,help:"stop after so\
+ many checkpoints (default 100)"},"budget-notes":{kind:"text",value:"TEXT",help:"what else the budget says"},...import_chunk_7A7PAC7A.common};var planBytes=1024*
+1024;async function planOf(context,input,known){const file=input.text("plan");const written=file===void 0?void 0:planFrom(await textOf(context,file));const seconds=Math.
+ceil(input.durationOrDefault("verify-timeout")/second);const named=input.texts("milestone").map(milestoneOf);const twice=named.find(({id},at)=>named.findIndex(one=>one.
+id===id)!==at);if(twice)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot take --milestone ${JSON.stringify((0,import_chunk_LXK2ZILE.plainText)(twice.id))} twic\
+e: an id names one`);const merged=named.map(one=>{const before=[...written?.milestones??[],...known].find(({id})=>id===one.id);return before?{...before,title:one.
+title}:one});const all=[...(written?.milestones??[]).filter(({id})=>!merged.some(one=>one.id===id)),...merged];const milestones=riskyFrom(input.texts("risky"),acceptanceFrom(
+input.texts("acceptance"),all,known),known);return{milestones,drop:input.has("drop")?[...input.texts("drop")]:[],verify:input.has("verify")?input.texts("verify").
+map(text=>verifyOf(text,seconds)):written?.verify??null,stopConditions:input.has("stop-when")?[...input.texts("stop-when")]:written?.stopConditions??null,iterationsMax:input.
+count("max-iterations")??written?.iterationsMax??null,budgetNotes:input.text("budget-notes")??written?.budgetNotes??null}}async function textOf(context,file){if(file===
+"-")return(await context.readStdin()).toString("utf8");const full=import_node_path.default.resolve(context.cwd,file);const text=(0,import_chunk_PGEWSQPR.readText)(
+full,planBytes+1);if(text===void 0)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot read the plan ${full}: there is no such file`);if(text.length>planBytes)throw(0,
+import_chunk_NVPF5LEY.usageError)(`cannot take the plan ${full}: it is larger than 1 MiB`);return text}
+
+},
 "./chunk-P7ADOKJW.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{othersLive:()=>othersLive});module.exports=stdin_exports;var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_447EROGN=load(
 "./chunk-447EROGN.js");var import_chunk_OC3P7SNQ=load("./chunk-OC3P7SNQ.js");var import_chunk_R6BAS6U2=load("./chunk-R6BAS6U2.js");var import_chunk_SBGDAVSA=load(
@@ -6773,12 +6774,12 @@ newBounds,withHandback:()=>import_chunk_6ONMVCPU.withHandback});module.exports=s
 "./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
-"./help-3RG2XA3D.js": function (module, exports) {
+"./help-FR3L6KLL.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{help:()=>help});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_6PFAPK5K=load(
 "./chunk-6PFAPK5K.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
 "./chunk-JSBRDJBE.js");var help={name:"help",summary:"this page, or the page of one command",form:"[COMMAND [KIND]]",words:{min:0,max:2},options:import_chunk_7A7PAC7A.
 common,examples:["help","help run","help watch file"],async run(_context,input){const{commandNames,loadCommand}=await Promise.resolve().then(()=>load("./registr\
-y-EO4CFPSR.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
+y-TY5XZKB2.js"));const{renderHelp}=await Promise.resolve().then(()=>load("./usage-FBWKO7L2.js"));const{labelled}=await Promise.resolve().then(()=>load("./wrap-I\
 US4SJZZ.js"));const[word,...more]=input.words;if(word!==void 0){const command=await loadCommand(word);if(!command)throw(0,import_chunk_NVPF5LEY.usageError)(`can\
 not show help for ${JSON.stringify(word)}: there are ${commandNames.join(", ")}`);const chosen=await command.choose?.(more.length>0?more:["--help"]);if(more.length>
 0&&!chosen)throw(0,import_chunk_NVPF5LEY.usageError)(`cannot show help for ${JSON.stringify(more.join(" "))}: ${word} has one page`);return{code:import_chunk_6PFAPK5K.
@@ -7191,17 +7192,17 @@ return function(txt){if(this!==void 0&&this.has!==void 0){!!~this.has.indexOf(op
 run(this.keys,txt+""):txt+""}return txt===void 0?chain([open],[blk]):$.enabled?run([blk],txt+""):txt+""}}var kleur_default=$;
 
 },
-"./loop-ND5QNDP4.js": function (module, exports) {
+"./loop-TBL62VYO.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{loop:()=>loop});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_GEPPUING=load(
 "./chunk-GEPPUING.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load(
 "./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_NVPF5LEY=load(
-"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={init:async()=>(await Promise.resolve().then(()=>load("./loop-init-XVSW\
-HPXD.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-JMWXEDJ5.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var loaders={init:async()=>(await Promise.resolve().then(()=>load("./loop-init-RCJQ\
+MWYQ.js"))).init,plan:async()=>(await Promise.resolve().then(()=>load("./loop-plan-6DDILD3H.js"))).plan,status:async()=>(await Promise.resolve().then(()=>load("\
 ./loop-status-FYEKLDYC.js"))).status,next:async()=>(await Promise.resolve().then(()=>load("./loop-next-VX6YNWTD.js"))).next,start:async()=>(await Promise.resolve().
 then(()=>load("./loop-start-6PQ62CY3.js"))).start,checkpoint:async()=>(await Promise.resolve().then(()=>load("./loop-checkpoint-ZKQIQ56P.js"))).checkpoint,check:async()=>(await Promise.
 resolve().then(()=>load("./loop-check-OTC5VFYU.js"))).check,gate:async()=>(await Promise.resolve().then(()=>load("./loop-gate-GVVVXOEN.js"))).gate,resume:async()=>(await Promise.
 resolve().then(()=>load("./loop-resume-F3ZNSGQR.js"))).resume,pace:async()=>(await Promise.resolve().then(()=>load("./loop-pace-NQPPLGKI.js"))).pace,stop:async()=>(await Promise.
-resolve().then(()=>load("./loop-stop-OHH7YCGZ.js"))).stop,trust:async()=>(await Promise.resolve().then(()=>load("./loop-trust-INJPV3XJ.js"))).trust,run:async()=>(await Promise.
+resolve().then(()=>load("./loop-stop-OHH7YCGZ.js"))).stop,trust:async()=>(await Promise.resolve().then(()=>load("./loop-trust-G6Z3NUXD.js"))).trust,run:async()=>(await Promise.
 resolve().then(()=>load("./loop-run-U733ZJX2.js"))).run};var loopVerbs=Object.keys(loaders);async function loadLoopVerb(name){return Object.hasOwn(loaders,name)?
 loaders[name]():void 0}var loop={name:"loop",summary:"work over many iterations, with a gate at every boundary",form:"VERB [options]",words:{min:1,max:1},options:import_chunk_7A7PAC7A.
 common,notes:`Verbs: ${loopVerbs.join(", ")}. Each has a page of its own: loop VERB --help.`,examples:["loop --help","loop status"],async choose(args){const[word,
@@ -7361,31 +7362,32 @@ nextCommands.wait(id,option);return input.has("json")?{code,json:{id,verdict:nul
 state}`,`collect: ${again}`]}}
 
 },
-"./loop-init-XVSWHPXD.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{init:()=>init});module.exports=stdin_exports;var import_chunk_63ULBI2C=load("./chunk-63ULBI2C.js");var import_chunk_7A7PAC7A=load(
+"./loop-init-RCJQMWYQ.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{init:()=>init});module.exports=stdin_exports;var import_chunk_OXKZUXSX=load("./chunk-OXKZUXSX.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_ZBDG4JBZ=load("./chunk-ZBDG4JBZ.js");var import_chunk_W74SXZCO=load("./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load(
-"./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_E5TULS2S=load("./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load(
-"./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load(
-"./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_LXK2ZILE=load("./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load(
-"./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load("./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load(
-"./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load("./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load(
-"./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load("./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load(
-"./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load("./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load(
-"./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load("./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load(
-"./chunk-JSBRDJBE.js");var init={name:"loop init",summary:"begin a loop: goal, milestones, verify commands",form:"GOAL [options]",words:{min:1,max:1},options:import_chunk_63ULBI2C.
-planOptions,notes:"Makes .loop/state.json, journal.md and handoff.md at the root of the worktree; commit them. Only this program writes them. Without a mileston\
-e the first one is to write the plan (loop plan).",examples:['loop init "port it" --milestone "p1: numbers" --verify "npm t"','loop init "port it" --plan plan.j\
-son'],async run(context,input){const goal=input.words[0].trim();if(goal==="")throw(0,import_chunk_NVPF5LEY.usageError)("cannot begin a loop with an empty goal: \
-say what is to be true at its end");const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(input));const plan=await(0,import_chunk_63ULBI2C.planOf)(
-context,input,[]);const milestones=plan.milestones.length===0?[import_chunk_63ULBI2C.planMilestone]:plan.milestones;const git=(0,import_chunk_6RA3ZWCP.openLoopGit)(
-place);const boundary="git"in git?(0,import_chunk_6RA3ZWCP.headOf)(git.git):null;const planned=(0,import_chunk_63ULBI2C.withPlan)({...(0,import_chunk_63ULBI2C.freshState)(
-goal),boundary},{...plan,milestones});if((0,import_chunk_B6BEH722.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_B6BEH722.loopCommand)(place,"\
-status"));const state=await(0,import_chunk_B6BEH722.lockLoop)(place,()=>{if((0,import_chunk_B6BEH722.checkLoopFolder)(place))throw taken(place.folder,(0,import_chunk_B6BEH722.
-loopCommand)(place,"status"));const sealed=(0,import_chunk_B6BEH722.sealState)(planned);(0,import_chunk_PGEWSQPR.createFolder)(place.folder);(0,import_chunk_PGEWSQPR.
-createFile)(place.journal,(0,import_chunk_E5TULS2S.journalHead)(goal));(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_W74SXZCO.makeHandoff)(sealed,
-{risks:[],keyFiles:[],next:[]}));(0,import_chunk_B6BEH722.writeState)(place,sealed);(0,import_chunk_ZBDG4JBZ.trust)(place,sealed);return sealed});const out=[`${place.
-folder}: ${state.milestones.length} milestone${state.milestones.length===1?"":"s"}, ${state.verify.length} verify command${state.verify.length===1?"":"s"}`,`nex\
-t: ${(0,import_chunk_B6BEH722.loopCommand)(place,"start")}`,""].join("\n");return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("json")?{json:{folder:place.
+"./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_NLGMMXDD=load("./chunk-NLGMMXDD.js");var import_chunk_E5TULS2S=load(
+"./chunk-E5TULS2S.js");var import_chunk_6RA3ZWCP=load("./chunk-6RA3ZWCP.js");var import_chunk_FY75RQA2=load("./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load(
+"./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_B43A2IIN=load("./chunk-B43A2IIN.js");var import_chunk_LXK2ZILE=load(
+"./chunk-LXK2ZILE.js");var import_chunk_V3DXEM5O=load("./chunk-V3DXEM5O.js");var import_chunk_6PFAPK5K=load("./chunk-6PFAPK5K.js");var import_chunk_GEPPUING=load(
+"./chunk-GEPPUING.js");var import_chunk_L7CMPXNA=load("./chunk-L7CMPXNA.js");var import_chunk_CTSRVJRC=load("./chunk-CTSRVJRC.js");var import_chunk_EBOOCFUF=load(
+"./chunk-EBOOCFUF.js");var import_chunk_33P23ATF=load("./chunk-33P23ATF.js");var import_chunk_CL3BCQKO=load("./chunk-CL3BCQKO.js");var import_chunk_SBGDAVSA=load(
+"./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
+"./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
+"./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var init={name:"loop init",summary:"begin a loop: goal, milestones, verify commands",
+form:"GOAL [options]",words:{min:1,max:1},options:import_chunk_OXKZUXSX.planOptions,notes:"Makes .loop/state.json, journal.md and handoff.md at the root of the \
+worktree; commit them. Only this program writes them. Without a milestone the first one is to write the plan (loop plan).",examples:['loop init "port it" --mile\
+stone "p1: numbers" --verify "npm t"','loop init "port it" --plan plan.json'],async run(context,input){const goal=input.words[0].trim();if(goal==="")throw(0,import_chunk_NVPF5LEY.
+usageError)("cannot begin a loop with an empty goal: say what is to be true at its end");const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(
+input));const plan=await(0,import_chunk_OXKZUXSX.planOf)(context,input,[]);const milestones=plan.milestones.length===0?[import_chunk_OXKZUXSX.planMilestone]:plan.
+milestones;const git=(0,import_chunk_6RA3ZWCP.openLoopGit)(place);const boundary="git"in git?(0,import_chunk_6RA3ZWCP.headOf)(git.git):null;const planned=(0,import_chunk_OXKZUXSX.
+withPlan)({...(0,import_chunk_OXKZUXSX.freshState)(goal),boundary},{...plan,milestones});if((0,import_chunk_B6BEH722.checkLoopFolder)(place)&&(0,import_chunk_NLGMMXDD.
+isThere)(place.state))throw taken(place.folder,(0,import_chunk_B6BEH722.loopCommand)(place,"status"));const state=await(0,import_chunk_B6BEH722.lockLoop)(place,
+()=>{if((0,import_chunk_B6BEH722.checkLoopFolder)(place)&&(0,import_chunk_NLGMMXDD.isThere)(place.state))throw taken(place.folder,(0,import_chunk_B6BEH722.loopCommand)(
+place,"status"));const sealed=(0,import_chunk_B6BEH722.sealState)(planned);(0,import_chunk_PGEWSQPR.createFolder)(place.folder);(0,import_chunk_PGEWSQPR.createFile)(
+place.journal,(0,import_chunk_E5TULS2S.journalHead)(goal));(0,import_chunk_PGEWSQPR.writeFile)(place.handoff,(0,import_chunk_W74SXZCO.makeHandoff)(sealed,{risks:[],
+keyFiles:[],next:[]}));(0,import_chunk_B6BEH722.writeState)(place,sealed);(0,import_chunk_ZBDG4JBZ.trust)(place,sealed);return sealed});const out=[`${place.folder}\
+: ${state.milestones.length} milestone${state.milestones.length===1?"":"s"}, ${state.verify.length} verify command${state.verify.length===1?"":"s"}`,`next: ${(0,
+import_chunk_B6BEH722.loopCommand)(place,"start")}`,""].join("\n");return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("json")?{json:{folder:place.
 folder,state}}:{}}}};function taken(folder,next){return new import_chunk_NVPF5LEY.FaultError("preflight",`cannot begin a loop: there is one in ${folder}`,next)}
 
 },
@@ -7445,8 +7447,8 @@ read.isEdited)return;const parts={did:[text],verified:[],deficiencies:[],next:[]
 place.journal,(0,import_chunk_E5TULS2S.entryText)(read.state.iteration,(0,import_chunk_CL3BCQKO.isoNow)(),parts,"pause")))}
 
 },
-"./loop-plan-JMWXEDJ5.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{plan:()=>plan});module.exports=stdin_exports;var import_chunk_63ULBI2C=load("./chunk-63ULBI2C.js");var import_chunk_7A7PAC7A=load(
+"./loop-plan-6DDILD3H.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{plan:()=>plan});module.exports=stdin_exports;var import_chunk_OXKZUXSX=load("./chunk-OXKZUXSX.js");var import_chunk_7A7PAC7A=load(
 "./chunk-7A7PAC7A.js");var import_chunk_ZBDG4JBZ=load("./chunk-ZBDG4JBZ.js");var import_chunk_TAZTSG42=load("./chunk-TAZTSG42.js");var import_chunk_W74SXZCO=load(
 "./chunk-W74SXZCO.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_FY75RQA2=load(
 "./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
@@ -7456,13 +7458,13 @@ place.journal,(0,import_chunk_E5TULS2S.entryText)(read.state.iteration,(0,import
 "./chunk-SBGDAVSA.js");var import_chunk_PDZYO7X2=load("./chunk-PDZYO7X2.js");var import_chunk_RWPWOFIF=load("./chunk-RWPWOFIF.js");var import_chunk_IYTRN2OE=load(
 "./chunk-IYTRN2OE.js");var import_chunk_S7M4UBSY=load("./chunk-S7M4UBSY.js");var import_chunk_PGEWSQPR=load("./chunk-PGEWSQPR.js");var import_chunk_NVPF5LEY=load(
 "./chunk-NVPF5LEY.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");var plan={name:"loop plan",summary:"add, change or drop milestones; verify commands\
-, stop conditions, budget",form:"[options]",words:{min:0,max:0},options:{...import_chunk_63ULBI2C.planOptions,drop:{kind:"list",value:"ID",help:"take a pending \
+, stop conditions, budget",form:"[options]",words:{min:0,max:0},options:{...import_chunk_OXKZUXSX.planOptions,drop:{kind:"list",value:"ID",help:"take a pending \
 milestone out"}},notes:"Done milestones and the current one stay as they are. A raised budget takes back a stop by budget. Commands given here are trusted; thos\
 e that stand there are not by that.",examples:['loop plan --milestone "p2: read strings"','loop plan --acceptance "p2: test/strings passes"',"loop plan --max-it\
 erations 40"],async run(context,input){const place=(0,import_chunk_B6BEH722.loopPlace)(context.cwd,context.root(input));const known=(0,import_chunk_B6BEH722.requireLoop)(
 place);if(input.given().every(([option])=>["state-dir","json","verify-timeout"].includes(option)))throw(0,import_chunk_NVPF5LEY.usageError)("cannot change the p\
-lan: nothing was given",(0,import_chunk_B6BEH722.loopCommand)(place,"plan","--help"));const given=await(0,import_chunk_63ULBI2C.planOf)(context,input,known.milestones);
-const state=await(0,import_chunk_B6BEH722.changeLoop)(place,old=>{const next=(0,import_chunk_63ULBI2C.withPlan)(old,given);const onlyOurs=(given.verify!==null||
+lan: nothing was given",(0,import_chunk_B6BEH722.loopCommand)(place,"plan","--help"));const given=await(0,import_chunk_OXKZUXSX.planOf)(context,input,known.milestones);
+const state=await(0,import_chunk_B6BEH722.changeLoop)(place,old=>{const next=(0,import_chunk_OXKZUXSX.withPlan)(old,given);const onlyOurs=(given.verify!==null||
 old.verify.length===0)&&(given.stopConditions!==null||!old.stop_conditions.some(text=>text.startsWith("cmd:")));if((0,import_chunk_ZBDG4JBZ.isTrusted)(place,old)||
 onlyOurs)(0,import_chunk_ZBDG4JBZ.trust)(place,next);return next});await(0,import_chunk_TAZTSG42.rewriteHandoff)(place);const left=state.milestones.filter(({status})=>status!==
 "done").length;return{code:import_chunk_6PFAPK5K.exitCodes.done,out:`${state.milestones.length} milestones, ${left} left; ${state.verify.length} verify commands\
@@ -7618,7 +7620,7 @@ go on again with: ${(0,import_chunk_B6BEH722.loopCommand)(place,"stop","--clear"
 `;return{code:import_chunk_6PFAPK5K.exitCodes.done,out,...input.has("json")?{json:{stopped:state.stopped}}:{}}}};
 
 },
-"./loop-trust-INJPV3XJ.js": function (module, exports) {
+"./loop-trust-G6Z3NUXD.js": function (module, exports) {
 "use strict";var stdin_exports={};__export(stdin_exports,{trust:()=>trust2});module.exports=stdin_exports;var import_chunk_7A7PAC7A=load("./chunk-7A7PAC7A.js");var import_chunk_ZBDG4JBZ=load(
 "./chunk-ZBDG4JBZ.js");var import_chunk_B6BEH722=load("./chunk-B6BEH722.js");var import_chunk_LTTE43GU=load("./chunk-LTTE43GU.js");var import_chunk_FY75RQA2=load(
 "./chunk-FY75RQA2.js");var import_chunk_IUDMGIPH=load("./chunk-IUDMGIPH.js");var import_chunk_G4YWOPCR=load("./chunk-G4YWOPCR.js");var import_chunk_LXK2ZILE=load(
@@ -7636,12 +7638,13 @@ has("yes");if(isAsked)await(0,import_chunk_B6BEH722.lockLoop)(place,()=>{const s
 state).join("\0")!==(0,import_chunk_ZBDG4JBZ.commandsOf)(before).join("\0"))throw new import_chunk_NVPF5LEY.FaultError("busy","cannot trust the commands: they c\
 hanged in this moment",(0,import_chunk_B6BEH722.loopCommand)(place,"trust"));if((0,import_chunk_FY75RQA2.isEdited)(state))(0,import_chunk_B6BEH722.writeState)(place,
 (0,import_chunk_B6BEH722.sealState)(state));(0,import_chunk_ZBDG4JBZ.trust)(place,(0,import_chunk_B6BEH722.requireLoop)(place))});const commands=(0,import_chunk_ZBDG4JBZ.
-commandsOf)(before);const holds=isAsked||wasTrusted&&!wasEdited;const lines=[...commands.map(text=>`  ${(0,import_chunk_LXK2ZILE.plainText)(text).replaceAll("\n",
-"\\n")}`),commands.length===0?"the loop has no commands":`${commands.length} command${commands.length===1?"":"s"}: ${isAsked||wasTrusted?"trusted":"NOT trusted"}`,
-...wasEdited?[`state.json was edited by hand: ${isAsked?"taken over":"not taken over"}`]:[],...holds?[]:[`trust them with: ${(0,import_chunk_B6BEH722.loopCommand)(
-place,"trust","--yes")}`]];const json={commands,trusted:isAsked||wasTrusted,edited:wasEdited&&!isAsked};return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.
-exitCodes.unsuccessful,out:`${lines.join("\n")}
-`,...input.has("json")?{json}:{}}}};
+commandsOf)(before);const holds=isAsked||wasTrusted&&!wasEdited;const lines=[...commands.map(text=>`  ${shown(text)}`),commands.length===0?"the loop has no comm\
+ands":`${commands.length} command${commands.length===1?"":"s"}: ${isAsked||wasTrusted?"trusted":"NOT trusted"}`,...wasEdited?[`state.json was edited by hand: ${isAsked?
+"taken over":"not taken over"}`]:[],...holds?[]:[`trust them with: ${(0,import_chunk_B6BEH722.loopCommand)(place,"trust","--yes")}`]];const json={commands,trusted:isAsked||
+wasTrusted,edited:wasEdited&&!isAsked};return{code:holds?import_chunk_6PFAPK5K.exitCodes.done:import_chunk_6PFAPK5K.exitCodes.unsuccessful,out:`${lines.join("\n")}\
+
+`,...input.has("json")?{json}:{}}}};function shown(text){const named=character=>`<U+${(character.codePointAt(0)??0).toString(16).toUpperCase().padStart(4,"0")}>`;
+return text.split("\n").map(line=>line.replace(/[\p{C}\p{Zl}\p{Zp}]/gu,named)).join("\n    | ")}
 
 },
 "./may-act-MFBIJGQ2.js": function (module, exports) {
@@ -8115,9 +8118,9 @@ root,owner,input.count("since")??null);if(input.has("json"))return{code:import_c
 exitCodes.done,out:wakePage2(seen,root)}}};
 
 },
-"./registry-EO4CFPSR.js": function (module, exports) {
-"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_5TKRMFEC.commandNames,loadCommand:()=>import_chunk_5TKRMFEC.loadCommand});module.exports=
-stdin_exports;var import_chunk_5TKRMFEC=load("./chunk-5TKRMFEC.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
+"./registry-TY5XZKB2.js": function (module, exports) {
+"use strict";var stdin_exports={};__export(stdin_exports,{commandNames:()=>import_chunk_F5L476S2.commandNames,loadCommand:()=>import_chunk_F5L476S2.loadCommand});module.exports=
+stdin_exports;var import_chunk_F5L476S2=load("./chunk-F5L476S2.js");var import_chunk_JSBRDJBE=load("./chunk-JSBRDJBE.js");
 
 },
 "./rerun-FHCYGEZT.js": function (module, exports) {

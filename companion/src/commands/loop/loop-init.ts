@@ -5,6 +5,7 @@ import { lockLoop, loopCommand, sealState, writeState } from '../../loop/files.t
 import { headOf, openLoopGit } from '../../loop/git.ts';
 import { makeHandoff } from '../../loop/handoff.ts';
 import { journalHead } from '../../loop/journal.ts';
+import { isThere } from '../../loop/look.ts';
 import { checkLoopFolder, loopPlace } from '../../loop/place.ts';
 import { freshState, planMilestone, withPlan } from '../../loop/plan.ts';
 import { trust } from '../../loop/trust.ts';
@@ -33,9 +34,9 @@ export const init: Command = {
     // What stood there before the loop is nobody's fault in it.
     const boundary = 'git' in git ? headOf(git.git) : null;
     const planned = withPlan({ ...freshState(goal), boundary }, { ...plan, milestones });
-    if (checkLoopFolder(place)) throw taken(place.folder, loopCommand(place, 'status'));
+    if (checkLoopFolder(place) && isThere(place.state)) throw taken(place.folder, loopCommand(place, 'status'));
     const state = await lockLoop(place, () => {
-      if (checkLoopFolder(place)) throw taken(place.folder, loopCommand(place, 'status'));
+      if (checkLoopFolder(place) && isThere(place.state)) throw taken(place.folder, loopCommand(place, 'status'));
       const sealed = sealState(planned);
       createFolder(place.folder);
       createFile(place.journal, journalHead(goal));
