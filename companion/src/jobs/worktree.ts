@@ -52,14 +52,7 @@ export function planWorktree(repoCwd: string, id: string): WorktreeNote & { cwd:
 export function isDirtyTree(root: string): boolean {
   const opened = openGit(root, { until: monotonicMs() + 2_000 });
   if ('reason' in opened) return false;
-  const words = [
-    'status',
-    '--porcelain',
-    '-z',
-    '--untracked-files=normal',
-    '--no-renames',
-    '--ignore-submodules=dirty',
-  ];
+  const words = ['status', '--porcelain', '-z', '--untracked-files=normal', '--no-renames'];
   const answer = opened.git.run(words, { limit: 64 * 1024 });
   return answer.ok ? answer.bytes.length > 0 : answer.cut === 'output';
 }

@@ -74,6 +74,7 @@ const always = [
   'core.quotepath=off',
   'diff.orderFile=/dev/null',
   'diff.submodule=short',
+  'diff.ignoreSubmodules=dirty',
   'log.showSignature=false',
   'submodule.recurse=false',
   'gc.auto=0',
@@ -82,6 +83,8 @@ const always = [
 
 /** Of the commands that show differences: no program of the configuration, and no git started in a submodule (with its filters). */
 const quiet = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=dirty'];
+/** Never into a submodule: it would start a git there, with the filters of that repository. */
+const shallow = ['--ignore-submodules=dirty'];
 const showing = new Set(['diff', 'show', 'log', 'diff-tree', 'diff-index', 'diff-files']);
 
 /** Get git ready for one folder: reads which programs its configuration names, and switches each of them off. */
@@ -163,7 +166,7 @@ function runGit(
   const settings = config.flatMap((setting) => ['-c', setting]);
   const [verb = '', ...words] = args;
   if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: 'time' };
-  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
+  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : verb === 'status' ? [verb, ...shallow, ...words] : args;
   // The one command that takes no patterns refuses to be told so.
   const literal = verb === 'check-ignore' ? [] : ['--literal-pathspecs'];
   const done = spawnSync(program, ['--no-pager', ...literal, ...settings, ...safe], {

@@ -48,8 +48,6 @@ function placeOf(git: Git): string | undefined {
 function readStatus(git: Git, renames: string): Status | { reason: string } | undefined {
   const answer = git.run([
     ...['status', '--porcelain=v2', '-z', '--branch', '--no-ahead-behind', '--untracked-files=all', renames],
-    // Never let it look into a submodule: it would start a git there, with the filters of that repository.
-    '--ignore-submodules=dirty',
   ]);
   if (answer.ok) return parseStatus(answer.bytes);
   return renames === '--no-renames' || answer.code === null ? { reason: answer.reason } : undefined;
