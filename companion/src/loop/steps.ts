@@ -5,7 +5,7 @@ import type { Fix, GateReport, JobError, LoopPart, LoopState, StopReason } from 
 import { loopLimits } from '../core/limits-loop.ts';
 import { nextMilestone } from './files.ts';
 import { deficiencyPrompt } from './fix-prompt.ts';
-import type { Position } from './position.ts';
+import { firstPosition, type Position } from './position.ts';
 
 /** How a staff job ended. */
 export interface StaffOutcome {
@@ -89,7 +89,7 @@ export async function advance(position: Position, part: LoopPart, hands: Hands):
 function orient(position: Position, part: LoopPart, hands: Hands): Next {
   const state = hands.state();
   if (state.stopped) return ended(state.stopped.reason, state.stopped.detail);
-  const fresh = { ...position, ...clean, iteration: state.iteration, startedMs: hands.nowMs() };
+  const fresh = { ...firstPosition, done: position.done, iteration: state.iteration, startedMs: hands.nowMs() };
   const next = nextMilestone(state);
   const budget = state.budget.iterations_max;
   // The gate has the last word on an end, and counts it.
@@ -102,21 +102,6 @@ function orient(position: Position, part: LoopPart, hands: Hands): Next {
     );
   return { at: { ...fresh, step: 'execute', milestone: next.id, prompt: hands.brief(state, next.id) } };
 }
-
-const clean = {
-  milestone: null,
-  round: 0,
-  job: null,
-  parent: null,
-  jobs: [],
-  prompt: null,
-  judge: null,
-  digest: null,
-  gate: null,
-  isCommitted: false,
-  verified: [],
-  detail: '',
-} satisfies Partial<Position>;
 
 /** First launched, then waited for: between the two the id is on disk. */
 async function work(position: Position, hands: Hands): Promise<Next> {
@@ -186,7 +171,7 @@ async function pace(position: Position, part: LoopPart, hands: Hands): Promise<N
   if (part.once)
     return { over: { end: 'done', error: null, detail: `one iteration, as asked: milestone ${position.milestone}` } };
   if (part.every_ms !== null) await hands.sleepUntil(position.startedMs + part.every_ms);
-  return { at: { ...position, ...clean, step: 'orient', done } };
+  return { at: { ...firstPosition, iteration: position.iteration, startedMs: position.startedMs, done } };
 }
 
 function ended(reason: StopReason, detail: string): Next {
