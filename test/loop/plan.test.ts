@@ -14,6 +14,7 @@ const nothing = {
   stopConditions: null,
   iterationsMax: null,
   budgetNotes: null,
+  hasUnseen: false,
 };
 const one = milestoneOf('m1: first');
 

@@ -21,6 +21,7 @@ export const verifyForm = z.looseObject({
   timeout_s: z.int().check(z.minimum(1), z.maximum(loopLimits.verifySeconds.max)),
 });
 
+const commit = z.string().check(z.regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/));
 const count = z.int().check(z.minimum(0), z.maximum(1_000_000));
 
 export const stateForm = z.looseObject({
@@ -40,14 +41,16 @@ export const stateForm = z.looseObject({
       milestone: milestoneId,
       owner: z.nullable(z.string()),
       started: z.string(),
-      base: z.nullable(z.string()),
+      base: z.nullable(commit),
       job: z.optional(z.string()),
     }),
   ),
   since: z.nullable(z.string()),
   last: z.optional(milestoneId),
+  last_iteration: z.optional(count),
+  fixed: z.optional(z.string()),
   stopped: z.nullable(z.looseObject({ reason: z.enum(stopReasons), detail: text, at: z.string() })),
-  boundary: z.nullable(z.string().check(z.regex(/^[0-9a-f]{40,64}$/))),
+  boundary: z.nullable(commit),
   gate: z.nullable(
     z.looseObject({ verdict: z.enum(verdicts), iteration: count, at: z.string(), job: z.nullable(z.string()) }),
   ),

@@ -69,6 +69,10 @@ export interface LoopState {
   since: string | null;
   /** The milestone of the newest checkpoint. */
   last?: string;
+  /** The iteration of that checkpoint. */
+  last_iteration?: number;
+  /** When code was mended after a NO-GO, since that checkpoint. */
+  fixed?: string;
   stopped: { reason: StopReason; detail: string; at: string } | null;
   /** Commit of the last checkpoint's parent: lines since then are looked at by E4. Null before the first. */
   boundary: string | null;
@@ -92,6 +96,8 @@ export interface Fix {
   owner: FixOwner;
   /** One sentence, with file and line where there is one. */
   what: string;
+  /** What stays the same when the same thing fails again, whatever its output says. */
+  key?: string;
   /** The exact command, where one does it. */
   command?: string;
 }

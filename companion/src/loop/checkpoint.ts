@@ -2,10 +2,10 @@
 import { FaultError, usageError } from '../core/errors.ts';
 import { plainText } from '../core/excerpt.ts';
 import type { LoopState, Milestone } from '../core/loop.ts';
+import { quoteWords } from '../core/shell-words.ts';
 import { isoNow } from '../platform/clock.ts';
 import { holderText } from './begin.ts';
 import { beginCheckpoint, type Finished, finishBegun } from './begun.ts';
-import { requireCommittable } from './commit.ts';
 import { editedFault, lastDone, lockLoop, loopCommand, requireLoop, sealState, stateText } from './files.ts';
 import { headOf, openLoopGit } from './git.ts';
 import { extraOf, makeHandoff } from './handoff.ts';
@@ -38,47 +38,51 @@ export interface Checkpointed extends Finished {
 }
 
 export function makeCheckpoint(place: LoopPlace, words: CheckpointWords): Promise<Checkpointed> {
-  return lockLoop(place, () => {
-    const old = requireLoop(place);
-    if (isEdited(old)) throw editedFault(place);
-    const milestone = words.isFix ? fixedMilestone(place, old) : workedOn(place, old, words);
-    const message = messageOf(words, milestone);
-    const opened = openLoopGit(place);
-    if (words.commits && place.isGit) {
-      if ('reason' in opened)
-        throw new FaultError('preflight', `cannot make the commit of the checkpoint: ${opened.reason}`);
-      requireCommittable(opened.git, loopCommand(place, 'checkpoint', '--no-commit'));
-    }
-    const commits = words.commits && place.isGit;
-    const base = 'git' in opened ? headOf(opened.git) : null;
-    const state = sealState(words.isFix ? old : nextState(old, milestone, words, base));
-    const at = isoNow();
-    const entry = entryText(
-      state.iteration,
-      at,
-      { ...words, did: [...didOf(words, milestone), ...jobLines(place, old)] },
-      words.isFix ? remediationNote(old.remediation_rounds) : undefined,
-    );
-    const before = extraOf(readHandoff(place));
-    const handoff = makeHandoff(state, {
-      risks: words.risks.length > 0 ? words.risks : before.risks,
-      keyFiles: words.keyFiles.length > 0 ? words.keyFiles : before.keyFiles,
-      next: words.next,
-    });
-    beginCheckpoint(place, {
-      state,
-      stateText: stateText(state),
-      entry,
-      handoff,
-      message: commits ? message : null,
-      from: old.rev,
-    });
-    const done = finishBegun(place) ?? { committed: false, head: null };
-    return { ...done, state, milestone, message: commits ? message : null };
-  });
+  return lockLoop(
+    place,
+    () => {
+      const old = requireLoop(place);
+      if (isEdited(old)) throw editedFault(place);
+      const milestone = words.isFix ? fixedMilestone(place, old, words) : workedOn(place, old, words);
+      const message = messageOf(words, milestone);
+      const opened = openLoopGit(place);
+      const commits = words.commits && place.isGit;
+      const base = 'git' in opened ? headOf(opened.git) : null;
+      const state = sealState(words.isFix ? { ...old, fixed: isoNow() } : nextState(old, milestone, words, base));
+      const at = isoNow();
+      const entry = entryText(
+        state.iteration,
+        at,
+        { ...words, did: [...didOf(words, milestone), ...jobLines(place, old)] },
+        words.isFix ? remediationNote(old.remediation_rounds) : undefined,
+      );
+      const before = extraOf(readHandoff(place));
+      const handoff = makeHandoff(state, {
+        risks: words.risks.length > 0 ? words.risks : before.risks,
+        keyFiles: words.keyFiles.length > 0 ? words.keyFiles : before.keyFiles,
+        next: words.next,
+      });
+      beginCheckpoint(place, {
+        stateText: stateText(state),
+        entry,
+        handoff,
+        message: commits ? message : null,
+        from: old.hash,
+      });
+      const done = finishBegun(place);
+      if (!done) throw new Error('the checkpoint that was just begun cannot be read');
+      return { ...done, state, milestone, message: commits ? message : null };
+    },
+    { commits: words.commits },
+  );
 }
 
-function nextState(old: LoopState, milestone: Milestone, words: CheckpointWords, base: string | null): LoopState {
+function nextState(
+  { fixed: _fixed, ...old }: LoopState,
+  milestone: Milestone,
+  words: CheckpointWords,
+  base: string | null,
+): LoopState {
   const status = words.isDone ? ('done' as const) : ('pending' as const);
   return {
     ...old,
@@ -87,7 +91,7 @@ function nextState(old: LoopState, milestone: Milestone, words: CheckpointWords,
     current: null,
     // From where the work began: commits that were made meanwhile are of this boundary, too.
     boundary: old.current?.base ?? base,
-    ...(words.isDone ? { last: milestone.id } : {}),
+    ...(words.isDone ? { last: milestone.id, last_iteration: old.iteration + 1 } : {}),
     remediation_rounds: 0,
   };
 }
@@ -107,21 +111,24 @@ function workedOn(place: LoopPlace, state: LoopState, words: CheckpointWords): M
       'cannot make a checkpoint: no milestone is in progress',
       loopCommand(place, 'start'),
     );
-  const { current } = state;
-  const isTheirs =
-    (current?.owner ?? null) !== null &&
-    current?.owner !== words.owner &&
-    (current?.job === undefined || current.job !== words.job);
-  if (isTheirs)
-    throw new FaultError(
-      'busy',
-      `cannot make a checkpoint: milestone ${milestone.id} is held by ${holderText(state)}`,
-      loopCommand(place, 'checkpoint', '--owner', current?.owner ?? ''),
-    );
+  requireHolder(place, state, words);
   return milestone;
 }
 
-function fixedMilestone(place: LoopPlace, state: LoopState): Milestone {
+/** All that changed goes into the commit, so nobody else's work may be among it. */
+function requireHolder(place: LoopPlace, state: LoopState, words: CheckpointWords): void {
+  const { current } = state;
+  if (current === null || current.owner === null || current.owner === words.owner) return;
+  if (current.job !== undefined && current.job === words.job) return;
+  throw new FaultError(
+    'busy',
+    `cannot make a checkpoint: milestone ${current.milestone} is held by ${holderText(state)}`,
+    loopCommand(place, 'checkpoint', '--owner', quoteWords([current.owner])),
+  );
+}
+
+function fixedMilestone(place: LoopPlace, state: LoopState, words: CheckpointWords): Milestone {
+  requireHolder(place, state, words);
   const milestone =
     lastDone(state) ?? state.milestones.find(({ status }) => status === 'in_progress') ?? state.milestones[0];
   if (state.iteration === 0 || !milestone)

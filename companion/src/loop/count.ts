@@ -2,17 +2,26 @@
 import { loopLimits } from '../core/limits-loop.ts';
 import type { GateReport, LoopState } from '../core/loop.ts';
 import { isoNow } from '../platform/clock.ts';
-import { changeLoop, readLoop } from './files.ts';
+import { changeLoop } from './files.ts';
 import { appendEntry, entryText, lastEntries, readJournal } from './journal.ts';
 import type { LoopPlace } from './place.ts';
-import { isEdited } from './stamp.ts';
 
-/** `job` names the gate: the same one is never counted twice. A state that cannot be written (edited, damaged) counts nothing. */
-export async function countGate(place: LoopPlace, report: GateReport, job: string | null): Promise<void> {
-  const read = readLoop(place);
-  if (read.kind !== 'ok' || isEdited(read.state)) return;
+/**
+ * `job` names the gate: the same one is never counted twice. `judged`: hash of the state that was judged (null: it cannot be written, edited or damaged, and
+ * nothing is counted). False when another one stands there meanwhile: the answer is about something that is no more.
+ */
+export async function countGate(
+  place: LoopPlace,
+  report: GateReport,
+  job: string,
+  judged: string | null,
+): Promise<boolean> {
+  if (judged === null) return true;
+  let isOfNow = true;
   await changeLoop(place, (old) => {
-    if (job !== null && old.gate?.job === job) return old;
+    if (old.gate?.job === job) return old;
+    isOfNow = old.hash === judged;
+    if (!isOfNow) return old;
     const at = isoNow();
     const gate = { verdict: report.verdict, iteration: old.iteration, at, job };
     const next: LoopState = { ...old, gate };
@@ -37,6 +46,7 @@ export async function countGate(place: LoopPlace, report: GateReport, job: strin
       );
     return { ...next, stopped: { reason: report.reason, detail: report.detail.slice(0, loopLimits.textChars), at } };
   });
+  return isOfNow;
 }
 
 /** By a worker that was killed before the state was written. */

@@ -1,6 +1,7 @@
 // The one verdict on a boundary: GO, NO-GO or STOP, with evidence for each check. Writes nothing; counting is done by whoever asked (count.ts).
+import { excerpt, plainText } from '../core/excerpt.ts';
 import { loopLimits } from '../core/limits-loop.ts';
-import type { CheckResult, GateReport, LoopState, Question, StopReason } from '../core/loop.ts';
+import type { CheckResult, Fix, GateReport, LoopState, StopReason } from '../core/loop.ts';
 import type { Environment } from '../platform/env.ts';
 import { hashOf } from '../store/mac.ts';
 import type { Seen } from './checks/check.ts';
@@ -8,11 +9,12 @@ import { checks } from './checks/registry.ts';
 import { nextMilestone, readLoop } from './files.ts';
 import { openLoopGit } from './git.ts';
 import type { LoopPlace } from './place.ts';
+import { isTrusted } from './trust.ts';
 
 export type Answers = Readonly<Record<string, { holds: boolean; why: string }>>;
 
 export interface Asked {
-  /** Are the commands of the state run? The caller has asked requireTrust. */
+  /** Are the commands of the state run? Only where this user trusts them; else E2 fails. */
   runCommands: boolean;
   environment: Environment;
   answers?: Answers | null;
@@ -28,16 +30,23 @@ export interface Asked {
 export async function evaluate(place: LoopPlace, asked: Asked): Promise<GateReport> {
   const read = readLoop(place);
   const state = read.kind === 'ok' ? read.state : null;
+  // On the very state whose commands would be run: it may be another one than the launcher saw.
+  const isTrustedHere = state === null || isTrusted(place, state);
   const isCounted = asked.gate !== undefined && state?.gate?.job === asked.gate && state.gate.verdict === 'NO-GO';
   const seen: Seen = {
-    ...{ place, read, state, git: openLoopGit(place), runCommands: asked.runCommands, environment: asked.environment },
+    ...{ place, read, state, git: openLoopGit(place), environment: asked.environment },
+    ...{ runCommands: asked.runCommands && isTrustedHere, isRefused: asked.runCommands && !isTrustedHere },
     ...{ signal: asked.signal, exclude: asked.exclude ?? [], passed: asked.passed ?? new Set(), met: [] },
     onPassed: asked.onPassed ?? (() => undefined),
   };
   const results: CheckResult[] = [];
   for (const { id, title, run } of checks) {
     const answer = await run(seen);
-    results.push(judged({ id, title, fixes: [], questions: [], ...answer }, asked.answers ?? {}));
+    const questions = (answer.questions ?? []).map((one) => ({
+      ...one,
+      question: excerpt(plainText(one.question), 1000),
+    }));
+    results.push(judged({ id, title, fixes: [], ...answer, questions }, asked.answers ?? {}));
   }
   // The checks see the state as it lies there; only the limits are told the round that was counted for this very gate.
   const before = state && isCounted ? { ...state, remediation_rounds: state.remediation_rounds - 1 } : state;
@@ -51,6 +60,7 @@ function judged(result: CheckResult, answers: Answers): CheckResult {
   const fixes = refused.map(({ id, question }) => ({
     check: result.id,
     owner: 'developer' as const,
+    key: id,
     what: `${question} No: ${answers[id]?.why ?? ''}`.slice(0, 240),
   }));
   return {
@@ -74,7 +84,7 @@ function reportOf(state: LoopState | null, results: CheckResult[], met: Seen['me
     ...{ fixes, questions },
     unanswered: questions.filter(({ id }) => answers[id] === undefined).map(({ id }) => id),
     remediation_rounds: state?.remediation_rounds ?? 0,
-    fingerprint: failed.length === 0 ? null : fingerprintOf(fixes.map(({ check, what }) => `${check} ${what}`)),
+    fingerprint: failed.length === 0 ? null : fingerprintOf(fixes),
   };
   const declared = [...met.map(({ condition }) => condition), ...words.map(({ question }) => question)];
   const stop = state && stopOf(state, failed.length > 0, declared, base.fingerprint);
@@ -126,17 +136,8 @@ function running(state: LoopState, fingerprint: string): number {
   return count;
 }
 
-/** What failed, without the numbers that differ from time to time. */
-function fingerprintOf(faults: readonly string[]): string {
-  return hashOf(
-    faults
-      .map((text) => text.replaceAll(/\d+/g, '#'))
-      .sort()
-      .join('\n'),
-  ).slice(0, 12);
-}
-
-/** Binds an answer to exactly these questions about exactly this plan. */
-export function questionDigest(questions: readonly Question[], stamp: string): string {
-  return hashOf(JSON.stringify([stamp, questions.map(({ id, question }) => [id, question])])).slice(0, 16);
+/** What failed: the stable words of each fix, or all of it without the numbers that differ from time to time. */
+function fingerprintOf(fixes: readonly Fix[]): string {
+  const words = fixes.map(({ check, key, what }) => `${check} ${key ?? what.replaceAll(/\d+/g, '#')}`);
+  return hashOf([...new Set(words)].sort().join('\n')).slice(0, 12);
 }

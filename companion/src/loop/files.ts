@@ -7,13 +7,12 @@ import type { LoopState } from '../core/loop.ts';
 import { parseLoopState } from '../core/loop-state.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { isoNow } from '../platform/clock.ts';
-import { createFolder, readText, writeFile } from '../platform/files.ts';
+import { readText, writeFile } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import { withLock } from '../platform/lock.ts';
 import { selfWords } from '../platform/self.ts';
-import { rootPaths } from '../store/layout.ts';
 import { ensureRoot } from '../store/root.ts';
-import { checkLoopFolder, type LoopPlace } from './place.ts';
+import { checkLoopFolder, type LoopPlace, requirePrivateFolder } from './place.ts';
 import { hashOfState, isEdited } from './stamp.ts';
 
 export type LoopRead =
@@ -84,15 +83,19 @@ export function editedFault(place: LoopPlace): FaultError {
   );
 }
 
-/** Everything that writes into `.loop/` goes through here. */
-export async function lockLoop<T>(place: LoopPlace, fn: () => Promise<T> | T): Promise<T> {
+/** Everything that writes into `.loop/` goes through here. `commits`: false ends a checkpoint that was begun without its commit. */
+export async function lockLoop<T>(
+  place: LoopPlace,
+  fn: () => Promise<T> | T,
+  { commits = true }: { commits?: boolean } = {},
+): Promise<T> {
   ensureRoot(place.root.folder);
-  createFolder(rootPaths(place.root.folder).loop);
+  requirePrivateFolder(place);
   return withLock(
     place.lock,
     async () => {
       // A checkpoint that was begun and not ended (its process was killed) is ended first.
-      if (exists(place.begun)) (await import('./begun.ts')).finishBegun(place);
+      if (exists(place.begun)) (await import('./begun.ts')).finishBegun(place, commits);
       return fn();
     },
     loopLimits.lockMs,

@@ -1,15 +1,29 @@
 // The judgment half: an answer to each question, from a file. It is bound to what was asked, so that yesterday's yes is no answer to today's question.
 import { usageError } from '../core/errors.ts';
 import { excerpt, plainText } from '../core/excerpt.ts';
-import type { LoopState, Question } from '../core/loop.ts';
+import type { Question } from '../core/loop.ts';
 import { readText } from '../platform/files.ts';
-import { type Answers, questionDigest } from './evaluate.ts';
+import { hashOf } from '../store/mac.ts';
+import type { Answers } from './evaluate.ts';
+import { readLoop } from './files.ts';
+import { headOf, openLoopGit } from './git.ts';
+import type { LoopPlace } from './place.ts';
+import { readHandoff } from './rewrite.ts';
 import { planHash } from './stamp.ts';
 
 const judgeBytes = 256 * 1024;
 
-export function digestOf(state: LoopState | null, questions: readonly Question[]): string {
-  return questionDigest(questions, state ? planHash(state) : '');
+/** Binds an answer to these questions, about this plan, this handoff and this commit. */
+export function digestOf(place: LoopPlace, questions: readonly Question[]): string {
+  const read = readLoop(place);
+  const git = openLoopGit(place);
+  const about = [
+    read.kind === 'ok' ? planHash(read.state) : '',
+    hashOf(readHandoff(place) ?? ''),
+    'git' in git ? headOf(git.git) : null,
+    questions.map(({ id, question }) => [id, question]),
+  ];
+  return hashOf(JSON.stringify(about)).slice(0, 16);
 }
 
 export interface Judgment {

@@ -2,6 +2,7 @@
 // the lock, what this user trusts, a checkpoint that was begun.
 import path from 'node:path';
 import { FaultError } from '../core/errors.ts';
+import { createFolder } from '../platform/files.ts';
 import { factsOf } from '../platform/folders.ts';
 import { findWorktree } from '../platform/git-folder.ts';
 import { rootPaths, type StateRoot } from '../store/layout.ts';
@@ -38,6 +39,15 @@ export function loopPlace(cwd: string, root: StateRoot): LoopPlace {
     trust: path.join(own, 'trust.json'),
     begun: path.join(own, 'checkpoint.json'),
   };
+}
+
+/** The private folder, made where it is missing. A link or a stranger's folder in its place is refused. */
+export function requirePrivateFolder(place: LoopPlace): void {
+  const folder = path.dirname(place.lock);
+  createFolder(folder);
+  const facts = factsOf(folder);
+  if (facts?.kind === 'folder' && facts.uid === process.getuid?.()) return;
+  throw new FaultError('state_unusable', `cannot use ${folder}: it is no folder of ours`);
 }
 
 /** A link in its place could lead our writing elsewhere. False when there is no loop yet. */

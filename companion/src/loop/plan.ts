@@ -15,6 +15,15 @@ export interface Plan {
   stopConditions: string[] | null;
   iterationsMax: number | null;
   budgetNotes: string | null;
+  /** Some of its commands come from a file, which nobody may have looked at. */
+  hasUnseen: boolean;
+}
+
+/** A day or an instant, ms; null for anything else (Date.parse takes `5` for a year long past). */
+export function dateOf(text: string): number | null {
+  const word = text.trim();
+  const ms = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(word) ? Date.parse(word) : Number.NaN;
+  return Number.isNaN(ms) ? null : ms;
 }
 
 export const planMilestone: Milestone = {
@@ -36,6 +45,13 @@ export function freshState(goal: string): LoopState {
 
 /** The state with the plan in it. Throws 'usage' on what cannot be. */
 export function withPlan(state: LoopState, plan: Plan): LoopState {
+  const odd = plan.stopConditions?.find(
+    (text) => /^\s*date:/.test(text) && dateOf(text.replace(/^\s*date:/, '')) === null,
+  );
+  if (odd !== undefined)
+    throw usageError(
+      `cannot take the stop condition ${JSON.stringify(plainText(odd))}: its form is date:YYYY-MM-DD, or with a time date:YYYY-MM-DDThh:mm:ssZ`,
+    );
   const milestones = [...state.milestones];
   for (const id of plan.drop) {
     const at = milestones.findIndex((one) => one.id === id);

@@ -3,12 +3,11 @@
 
 import { FaultError } from '../core/errors.ts';
 import type { LoopState } from '../core/loop.ts';
-import { createFolder, readJson, writeJson } from '../platform/files.ts';
+import { readJson, writeJson } from '../platform/files.ts';
 import { realPath } from '../platform/folders.ts';
-import { rootPaths } from '../store/layout.ts';
 import { ensureKey, macOfShort, readKey, sameMac } from '../store/mac.ts';
 import { loopCommand } from './files.ts';
-import type { LoopPlace } from './place.ts';
+import { type LoopPlace, requirePrivateFolder } from './place.ts';
 
 /** Everything in the state that would be run, in a fixed order. */
 export function commandsOf(state: Pick<LoopState, 'verify' | 'stop_conditions'>): string[] {
@@ -29,7 +28,7 @@ export function isTrusted(place: LoopPlace, state: LoopState): boolean {
 
 /** The caller has shown the commands to the user, or has them from the command line; and holds the loop's lock. */
 export function trust(place: LoopPlace, state: LoopState): void {
-  createFolder(rootPaths(place.root.folder).loop);
+  requirePrivateFolder(place);
   writeJson(place.trust, { commands: commandsOf(state), mac: macOfShort(promise(place, state), ensureKey()) });
 }
 

@@ -5,9 +5,10 @@ import type { Fix } from '../core/loop.ts';
 import type { Environment } from '../platform/env.ts';
 import { green } from './checks/e2-green.ts';
 import { markedLines } from './checks/e4-clean.ts';
-import { readLoop, requireLoop } from './files.ts';
+import { editedFault, readLoop, requireLoop } from './files.ts';
 import { addedLines, openLoopGit } from './git.ts';
 import type { LoopPlace } from './place.ts';
+import { isEdited } from './stamp.ts';
 import { requireTrust } from './trust.ts';
 
 export async function verifyWork(
@@ -16,6 +17,7 @@ export async function verifyWork(
   signal: AbortSignal,
 ): Promise<{ fixes: Fix[]; verified: string[] }> {
   const state = requireLoop(place);
+  if (isEdited(state)) throw editedFault(place);
   requireTrust(place, state);
   const git = openLoopGit(place);
   const marked = 'git' in git ? addedLines(place, git.git, state.current?.base ?? state.boundary) : { lines: [] };
@@ -24,7 +26,7 @@ export async function verifyWork(
     .slice(0, 20)
     .map((what) => ({ check: 'E4', owner: 'developer', what: excerpt(what, 240) }));
   const answer = await green.run({
-    ...{ place, read: readLoop(place), state, git, runCommands: true, environment, signal },
+    ...{ place, read: readLoop(place), state, git, runCommands: true, isRefused: false, environment, signal },
     ...{ exclude: [], passed: new Set<string>(), onPassed: () => undefined, met: [] },
   });
   signal.throwIfAborted();

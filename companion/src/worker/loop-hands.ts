@@ -52,7 +52,7 @@ export function makeHands(claim: Claim, part: LoopPart, place: LoopPlace, signal
   };
   const questionsNow = async () => {
     const { questions } = await evaluate(place, { runCommands: false, environment: {}, exclude: [id], signal });
-    return { questions, digest: digestOf(currentState(place), questions) };
+    return { questions, digest: digestOf(place, questions) };
   };
   /** No usable answer leaves the questions open, and the gate says so. */
   const answersOf = async (judge: string, digest: string | null): Promise<string[]> => {

@@ -1,9 +1,11 @@
 // The life of a gate: mend what may be mended, judge the boundary, count it, publish. A verify command that passed is on disk, so that a replacement
 // worker does not run it again on the very same tree.
 
+import { FaultError } from '../core/errors.ts';
 import { drainMs, killSettleMs, toolGraceMs } from '../core/limits.ts';
 import type { GatePart, GateReport } from '../core/loop.ts';
 import { conclude } from '../jobs/conclude.ts';
+import type { OwnEnd } from '../jobs/end-state.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { countGate } from '../loop/count.ts';
 import { evaluate } from '../loop/evaluate.ts';
@@ -17,10 +19,14 @@ import { isoNow } from '../platform/clock.ts';
 import { childEnvironment } from '../platform/env.ts';
 import { readJson, writeJson } from '../platform/files.ts';
 import { type TerminateReport, terminate } from '../platform/process-tree.ts';
+import { macOfShort, readKey, sameMac } from '../store/mac.ts';
 import { readCancel } from '../store/records.ts';
 import type { Claim } from './claim.ts';
 import { Progress } from './progress.ts';
 import { listenForStops, type Stop } from './watch-stops.ts';
+
+/** How often what changed while it was judged is judged anew. */
+const judgeRounds = 3;
 
 export async function runGate(claim: Claim): Promise<void> {
   const part = claim.spec.gate as GatePart;
@@ -38,20 +44,49 @@ export async function runGate(claim: Claim): Promise<void> {
   });
   try {
     const place = loopPlace(part.folder, { folder: claim.root, option: spec.state_option });
-    // A checkpoint that was begun and not ended is ended first.
-    await lockLoop(place, () => undefined);
-    const found = await judge(claim, part, place, stop.signal);
+    const found = await answer(claim, part, place, stop.signal).catch((error: unknown) => {
+      if (stopped !== undefined || !(error instanceof FaultError)) throw error;
+      return error;
+    });
     // What was broken off proves nothing.
-    const report = stopped === undefined ? found.report : undefined;
-    if (report) await countGate(place, report, spec.id);
+    const ending = stopped === undefined ? found : null;
     release();
-    await finish(claim, progress, { report, text: report ? found.text(report) : '', stopped });
+    await finish(claim, progress, ending, stopped);
   } finally {
     release();
   }
 }
 
-async function judge(claim: Claim, part: GatePart, place: LoopPlace, signal: AbortSignal) {
+interface Answer {
+  report: GateReport;
+  text: string;
+}
+
+/** Judged and counted. What changed meanwhile (a stop, a checkpoint, a commit) is judged anew: the answer must be about what stands there. */
+async function answer(claim: Claim, part: GatePart, place: LoopPlace, signal: AbortSignal): Promise<Answer | null> {
+  // A checkpoint that was begun and not ended is ended first.
+  await lockLoop(place, () => undefined);
+  for (let round = 0; round < judgeRounds; round += 1) {
+    const before = standing(place);
+    const found = await judge(claim, part, place, signal);
+    if (signal.aborted) return null;
+    if (standing(place).head !== before.head) continue;
+    if (await countGate(place, found.report, claim.spec.id, before.hash)) return found;
+  }
+  throw new FaultError('busy', `the loop, or HEAD, changed ${judgeRounds} times while it was judged`);
+}
+
+/** What an answer is about; `hash` null where nothing can be counted. */
+function standing(place: LoopPlace): { hash: string | null; head: string | null } {
+  const read = readLoop(place);
+  const git = openLoopGit(place);
+  return {
+    hash: read.kind === 'ok' && !read.isEdited ? read.state.hash : null,
+    head: 'git' in git ? headOf(git.git) : null,
+  };
+}
+
+async function judge(claim: Claim, part: GatePart, place: LoopPlace, signal: AbortSignal): Promise<Answer> {
   const { spec } = claim;
   const asked = {
     runCommands: true,
@@ -69,27 +104,42 @@ async function judge(claim: Claim, part: GatePart, place: LoopPlace, signal: Abo
     repaired.push(...(await repairLoop(place)));
     report = await evaluate(place, asked);
   }
-  const read = readLoop(place);
-  const digest = digestOf(read.kind === 'ok' ? read.state : null, report.questions);
   const told = repaired.map((line) => `repaired: ${line}\n`).join('');
-  return { report, text: (final: GateReport) => `${gateText(final, digest)}${told}` };
+  return { report, text: `${gateText(report, digestOf(place, report.questions))}${told}` };
 }
 
 /** Which commands passed for this tree: HEAD, and nothing uncommitted beside it. */
 function memoryOf(claim: Claim, place: LoopPlace): { passed: ReadonlySet<string>; onPassed: (cmd: string) => void } {
   const tree = treeNow(place);
   const read = readJson(claim.paths.cursor);
-  const before =
-    claim.generation > 1 && read.kind === 'ok' && tree !== null && read.value.tree === tree ? read.value.passed : [];
+  const before = read.kind === 'ok' && tree !== null && isOurs(claim, read.value, tree) ? read.value.passed : [];
   const passed = new Set(Array.isArray(before) ? before.filter((one): one is string => typeof one === 'string') : []);
   const told = new Set(passed);
   return {
     passed,
     onPassed(cmd) {
       told.add(cmd);
-      if (tree !== null) writeJson(claim.paths.cursor, { tree, passed: [...told] }, { sync: false });
+      const known = { tree, passed: [...told] };
+      const key = readKey();
+      if (tree === null || key === undefined) return;
+      writeJson(claim.paths.cursor, { ...known, mac: macOfShort(promise(claim, known), key) }, { sync: false });
     },
   };
+}
+
+/** Sealed, because whoever can write there could skip a command by it. */
+function isOurs(claim: Claim, { tree, passed, mac }: Record<string, unknown>, now: string): boolean {
+  const key = readKey();
+  return (
+    key !== undefined &&
+    tree === now &&
+    typeof mac === 'string' &&
+    sameMac(macOfShort(promise(claim, { tree, passed }), key), mac)
+  );
+}
+
+function promise({ spec }: Claim, { tree, passed }: { tree: unknown; passed: unknown }): unknown {
+  return { gate: spec.id, tree, passed };
 }
 
 function treeNow(place: LoopPlace): string | null {
@@ -102,22 +152,31 @@ function treeNow(place: LoopPlace): string | null {
 async function finish(
   claim: Claim,
   progress: Progress,
-  { report, text, stopped }: { report: GateReport | undefined; text: string; stopped: Stop | undefined },
+  ending: Answer | FaultError | null,
+  stopped: Stop | undefined,
 ): Promise<void> {
   const tree = await sweep(claim, drainMs);
   if (stopped === 'state_vanished') return;
-  if (!report && stopped === 'canceled') {
+  if (ending === null && stopped === 'canceled') {
     progress.note('cancel_requested', { request: readCancel(claim.paths) ?? null });
     progress.step('stop_asked', 'stopping', { reason: stopped });
   }
   conclude(claim, {
-    reason: report ? 'judged' : (stopped ?? 'canceled'),
+    reason: ending === null ? (stopped ?? 'canceled') : 'judged',
     exit: undefined,
     tree,
     reconciled: false,
     warnings: progress.state.warnings,
-    own: { error: report ? gateError(report) : null, gate: report ?? null, text },
+    own: ownEnd(ending),
   });
+}
+
+function ownEnd(ending: Answer | FaultError | null): OwnEnd {
+  if (ending === null) return { error: null, gate: null, text: '' };
+  if (!(ending instanceof FaultError))
+    return { error: gateError(ending.report), gate: ending.report, text: ending.text };
+  const text = `${ending.message}\n${ending.next === null ? '' : `try: ${ending.next}\n`}`;
+  return { error: { code: 'nogo', message: ending.message }, gate: null, text };
 }
 
 function sweep({ spec, paths, self }: Claim, graceMs: number): Promise<TerminateReport> {

@@ -30,7 +30,7 @@ export const check: Command = {
       runCommands: input.has('run') && read.kind === 'ok',
       environment: callerEnvironment(),
     });
-    const digest = digestOf(read.kind === 'ok' ? read.state : null, report.questions);
+    const digest = digestOf(place, report.questions);
     const holds = report.failed_checks.length === 0;
     return {
       code: holds ? exitCodes.done : exitCodes.unsuccessful,

@@ -104,7 +104,7 @@ async function judgeOf(context: Context, input: Parsed, place: LoopPlace) {
   if (file === undefined && backend === undefined) return null;
   const judgment = file === undefined ? null : readJudgment(path.resolve(context.cwd, file));
   const asked = await evaluate(place, { runCommands: false, environment: {} });
-  const digest = digestOf(requireLoop(place), asked.questions);
+  const digest = digestOf(place, asked.questions);
   if (!judgment) return (await import('./judge-call.ts')).askJudge(place, backend ?? '', asked.questions, digest);
   if (judgment.for === digest) return { ...judgment.answers };
   throw new FaultError(
@@ -131,7 +131,7 @@ async function follow(context: Context, input: Parsed, place: LoopPlace, id: str
   const { state } = inspect(folder, id);
   const report = (state.gate ?? null) as GateReport | null;
   if (report) {
-    const digest = digestOf(requireLoop(place), report.questions);
+    const digest = digestOf(place, report.questions);
     const code = gateCode(report);
     if (input.has('json')) return { code, json: { id, ...report, judge_digest: digest } };
     return { code, out: gateText(report, digest), notes: [`gate ${id}`] };

@@ -1,4 +1,5 @@
 // `loop init GOAL`: the three files of a new loop.
+import path from 'node:path';
 import { FaultError, usageError } from '../../core/errors.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { lockLoop, loopCommand, sealState, writeState } from '../../loop/files.ts';
@@ -39,15 +40,18 @@ export const init: Command = {
       if (checkLoopFolder(place) && isThere(place.state)) throw taken(place.folder, loopCommand(place, 'status'));
       const sealed = sealState(planned);
       createFolder(place.folder);
+      // Its files are read byte by byte: no checkout may give them other line ends.
+      createFile(path.join(place.folder, '.gitattributes'), '* -text\n');
       createFile(place.journal, journalHead(goal));
       writeFile(place.handoff, makeHandoff(sealed, { risks: [], keyFiles: [], next: [] }));
       // Last: with it there is a loop.
       writeState(place, sealed);
-      trust(place, sealed);
+      if (!plan.hasUnseen) trust(place, sealed);
       return sealed;
     });
     const out = [
       `${place.folder}: ${state.milestones.length} milestone${state.milestones.length === 1 ? '' : 's'}, ${state.verify.length} verify command${state.verify.length === 1 ? '' : 's'}`,
+      ...(plan.hasUnseen ? [`its commands came from a file; look at them with: ${loopCommand(place, 'trust')}`] : []),
       `next: ${loopCommand(place, 'start')}`,
       '',
     ].join('\n');

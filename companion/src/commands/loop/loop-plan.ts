@@ -35,7 +35,7 @@ export const plan: Command = {
       const onlyOurs =
         (given.verify !== null || old.verify.length === 0) &&
         (given.stopConditions !== null || !old.stop_conditions.some((text) => text.startsWith('cmd:')));
-      if (isTrusted(place, old) || onlyOurs) trust(place, next);
+      if (!given.hasUnseen && (isTrusted(place, old) || onlyOurs)) trust(place, next);
       return next;
     });
     await rewriteHandoff(place);

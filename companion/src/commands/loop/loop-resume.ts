@@ -28,7 +28,7 @@ export const resume: Command = {
     const state = read.kind === 'ok' ? read.state : null;
     const report = await evaluate(place, { runCommands: false, environment: {} });
     const holds = report.failed_checks.length === 0;
-    const digest = digestOf(state, report.questions);
+    const digest = digestOf(place, report.questions);
     const lines = [
       '-- handoff',
       ...handoffLines(place, 70),

@@ -6,6 +6,7 @@ import { loopLimits } from '../../core/limits-loop.ts';
 import type { Milestone } from '../../core/loop.ts';
 import type { OptionTable } from '../../core/option-table.ts';
 import { acceptanceFrom, milestoneOf, type Plan, planFrom, riskyFrom, verifyOf } from '../../loop/plan.ts';
+import { commandsOf } from '../../loop/trust.ts';
 import { readText } from '../../platform/files.ts';
 import type { Context } from '../command.ts';
 import { common } from '../options.ts';
@@ -62,15 +63,22 @@ export async function planOf(context: Context, input: Parsed, known: readonly Mi
   });
   const all = [...(written?.milestones ?? []).filter(({ id }) => !merged.some((one) => one.id === id)), ...merged];
   const milestones = riskyFrom(input.texts('risky'), acceptanceFrom(input.texts('acceptance'), all, known), known);
+  const unseen = {
+    verify: input.has('verify') ? [] : (written?.verify ?? []),
+    stop_conditions: input.has('stop-when') ? [] : (written?.stopConditions ?? []),
+  };
   return {
     milestones,
     drop: input.has('drop') ? [...input.texts('drop')] : [],
     verify: input.has('verify')
       ? input.texts('verify').map((text) => verifyOf(text, seconds))
       : (written?.verify ?? null),
-    stopConditions: input.has('stop-when') ? [...input.texts('stop-when')] : (written?.stopConditions ?? null),
+    stopConditions: input.has('stop-when')
+      ? input.texts('stop-when').map((text) => text.trim())
+      : (written?.stopConditions ?? null),
     iterationsMax: input.count('max-iterations') ?? written?.iterationsMax ?? null,
     budgetNotes: input.text('budget-notes') ?? written?.budgetNotes ?? null,
+    hasUnseen: commandsOf(unseen).length > 0,
   };
 }
 

@@ -1,6 +1,6 @@
 // What a check is: one question about the loop at its boundary, answered from evidence. The mechanical half is decided here; what only a judge
 // can say comes as questions.
-import { excerpt } from '../../core/excerpt.ts';
+import { excerpt, plainText } from '../../core/excerpt.ts';
 import type { CheckId, CheckResult, Fix, LoopState, Question } from '../../core/loop.ts';
 import type { Environment } from '../../platform/env.ts';
 import type { LoopRead } from '../files.ts';
@@ -15,6 +15,8 @@ export interface Seen {
   git: LoopGit;
   /** Run the commands of the state? They are trusted then. */
   runCommands: boolean;
+  /** They were to be run, and this user does not trust them. */
+  isRefused: boolean;
   /** What they get. */
   environment: Environment;
   signal: AbortSignal | undefined;
@@ -48,11 +50,11 @@ export function fail(check: CheckId, fixes: Omit<Fix, 'check'>[]): CheckAnswer {
   return {
     result: 'fail',
     evidence: tidy(fixes.map(({ what }) => what)),
-    fixes: fixes.slice(0, 50).map((fix) => ({ check, ...fix, what: excerpt(fix.what, 240) })),
+    fixes: fixes.slice(0, 50).map((fix) => ({ check, ...fix, what: excerpt(plainText(fix.what), 240) })),
   };
 }
 
 function tidy(lines: readonly string[]): string[] {
-  const shown = lines.slice(0, 10).map((line) => excerpt(line, 200));
+  const shown = lines.slice(0, 10).map((line) => excerpt(plainText(line), 200));
   return lines.length > 10 ? [...shown.slice(0, 9), `and ${lines.length - 9} more`] : shown;
 }

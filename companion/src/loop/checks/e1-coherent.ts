@@ -29,6 +29,14 @@ export const coherent: Check = {
       return fail('E1', [
         { owner: 'human', what: `two milestones are in progress: ${working.map(({ id }) => id).join(', ')}` },
       ]);
+    if (state.milestones.length === 0)
+      return fail('E1', [
+        {
+          owner: 'human',
+          what: 'the loop has no milestone',
+          command: loopCommand(place, 'plan', '--milestone "ID: TITLE"'),
+        },
+      ]);
     const next = nextMilestone(state);
     if (!next) return pass(`all ${state.milestones.length} milestones are done`);
     if (acceptanceOf(next).length === 0)

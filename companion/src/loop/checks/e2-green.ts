@@ -20,6 +20,10 @@ export const green: Check = {
           command: loopCommand(place, 'plan', '--verify "COMMAND"'),
         },
       ]);
+    if (seen.isRefused) {
+      const what = 'the commands of this loop are not trusted here, so none of them was run';
+      return fail('E2', [{ owner: 'human', what, command: loopCommand(place, 'trust') }]);
+    }
     if (!runCommands)
       return skipped(`${state.verify.length} verify commands were not run (loop gate, or loop check --run)`);
     const told: string[] = [];
@@ -29,7 +33,7 @@ export const green: Check = {
         continue;
       }
       const trouble = await troubleOf(one, seen);
-      if (trouble !== null) return fail('E2', [{ owner: 'developer', what: trouble }]);
+      if (trouble !== null) return fail('E2', [{ owner: 'developer', ...trouble }]);
       seen.onPassed(one.cmd);
       told.push(`${one.name}: exit 0`);
     }
@@ -40,7 +44,7 @@ export const green: Check = {
 async function troubleOf(
   { name, cmd, timeout_s }: VerifyCommand,
   seen: Parameters<Check['run']>[0],
-): Promise<string | null> {
+): Promise<{ what: string; key: string } | null> {
   const answer = await runCommand(seen.place, cmd, { ...seen, timeoutMs: timeout_s * 1000 });
   if (answer.how === 'exited' && answer.code === 0) return null;
   const lines = Buffer.concat([answer.stdout, Buffer.from('\n'), answer.stderr])
@@ -62,5 +66,5 @@ async function troubleOf(
         : answer.how === 'flooded'
           ? 'printed more than 32 MiB'
           : (answer.reason ?? answer.how);
-  return `${name}: ${how}${tail === '' ? '' : `: ${tail}`}`;
+  return { what: `${name}: ${how}${tail === '' ? '' : `: ${tail}`}`, key: `${name}: ${how}` };
 }

@@ -38,7 +38,9 @@ export const clean: Check = {
       );
     return pass(
       'nothing uncommitted',
-      `${added.lines.length} lines added since ${state.boundary?.slice(0, 12) ?? 'the beginning'}, none with a marker or debug code`,
+      added.isPartial
+        ? `the last boundary ${state.boundary?.slice(0, 12)} is not known here (a shallow clone?): only what is not committed was looked at`
+        : `${added.lines.length} lines added since ${state.boundary?.slice(0, 12) ?? 'the beginning'}, none with a marker or debug code`,
     );
   },
 };

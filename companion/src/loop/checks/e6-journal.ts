@@ -1,5 +1,5 @@
 // E6: this iteration's entry stands in the journal, and nothing that was committed in it was changed.
-import { committed } from '../git.ts';
+import { changesOf, committed } from '../git.ts';
 import { hasEntry, readJournal } from '../journal.ts';
 import { type Check, fail, pass, skipped } from './check.ts';
 
@@ -18,6 +18,20 @@ export const journal: Check = {
           owner: 'loop',
           what: 'journal.md was rewritten: what is committed is not the beginning of it',
           command: 'git diff -- .loop/journal.md',
+        },
+      ]);
+    const changed = 'git' in git ? changesOf(git.git, '.loop/journal.md', state.boundary) : [];
+    const lost = changed.find((commit) => {
+      const old = 'git' in git ? committed(git.git, '.loop/journal.md', commit) : undefined;
+      return old !== undefined && !Buffer.from(text).subarray(0, old.length).equals(old);
+    });
+    // Whoever committed it has to bring it back: what is right cannot be told here.
+    if (lost !== undefined)
+      return fail('E6', [
+        {
+          owner: 'human',
+          what: `journal.md was rewritten and committed: as ${lost.slice(0, 12)} has it, it is not the beginning of it`,
+          command: `git diff ${lost} -- .loop/journal.md`,
         },
       ]);
     if (state.iteration > 0 && !hasEntry(text, state.iteration))

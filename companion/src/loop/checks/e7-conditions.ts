@@ -3,6 +3,7 @@ import path from 'node:path';
 import { loopLimits } from '../../core/limits-loop.ts';
 import { isoNow, nowMs } from '../../platform/clock.ts';
 import { isThere } from '../look.ts';
+import { dateOf } from '../plan.ts';
 import { runCommand } from '../run-command.ts';
 import { type Check, fail, pass, type Seen, skipped } from './check.ts';
 
@@ -51,8 +52,8 @@ async function judge(condition: string, seen: Seen): Promise<Judged> {
   const [, kind, rest = ''] = /^(file|date|cmd):\s*(.*)$/s.exec(condition) ?? [];
   if (kind === 'file') return judgeFile(rest.trim(), seen.place.worktree);
   if (kind === 'date') {
-    const due = Date.parse(rest.trim());
-    if (Number.isNaN(due)) return { is: 'fault', why: 'no ISO date' };
+    const due = dateOf(rest);
+    if (due === null) return { is: 'fault', why: 'no ISO date' };
     return { is: nowMs() >= due ? 'met' : 'not met', why: `now ${isoNow()}` };
   }
   if (kind !== 'cmd') return 'words';
