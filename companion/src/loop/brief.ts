@@ -1,7 +1,8 @@
 // The brief for one milestone (S3.8): what is to be built, how, and where the boundary is. Pure.
 
+import { oneLine } from '../core/byte-names.ts';
 import type { LoopState, Milestone } from '../core/loop.ts';
-import { acceptanceOf, oneLine } from './handoff.ts';
+import { acceptanceOf } from './handoff.ts';
 
 const noAcceptance = 'none is written down: say first what must be true, so that a test can prove it';
 

@@ -1,6 +1,7 @@
 // The boundary of an iteration: the milestone is done, iteration +1, an entry in the journal, a new handoff, and one commit with the code.
+
+import { oneLine } from '../core/byte-names.ts';
 import { FaultError, usageError } from '../core/errors.ts';
-import { plainText } from '../core/excerpt.ts';
 import type { LoopState, Milestone } from '../core/loop.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { isoNow } from '../platform/clock.ts';
@@ -167,8 +168,4 @@ function jobLines(place: LoopPlace, state: LoopState): string[] {
     const end = job?.ended_at === null || job === null ? 'not ended' : `to ${job.ended_at}`;
     return `job ${spec.id} (${spec.milestone}): ${job?.state ?? 'unknown'}, from ${spec.created_at} ${end}`;
   });
-}
-
-function oneLine(text: string): string {
-  return plainText(text).replaceAll(/\s+/g, ' ').trim();
 }

@@ -1,5 +1,5 @@
 // handoff.md: what a reader without any memory needs to go on. Made anew from the state each time; its last line proves for which state.
-import { plainText } from '../core/excerpt.ts';
+import { oneLine } from '../core/byte-names.ts';
 import type { LoopState, Milestone } from '../core/loop.ts';
 import { stampLine } from './stamp.ts';
 
@@ -17,7 +17,8 @@ const doneShown = 30;
 export function makeHandoff(state: LoopState, extra: HandoffExtra): string {
   const next = state.milestones.find(({ status }) => status !== 'done');
   const bodies = [
-    oneLine(state.goal),
+    // It begins a line, where `## ` would be a heading.
+    oneLine(state.goal).replace(/^(?=[#<-])/, '\\'),
     completedText(state),
     nextText(next, extra.next),
     listText(extra.risks, 'none told'),
@@ -65,13 +66,6 @@ export function acceptanceOf({ acceptance }: Milestone): string[] {
 
 function listText(lines: readonly string[], none: string): string {
   return (lines.length === 0 ? [none] : lines).map((line) => `- ${oneLine(line)}\n`).join('');
-}
-
-/** Whatever a repository wrote: no line of its own, no heading. */
-export function oneLine(text: string): string {
-  return plainText(text)
-    .replaceAll(/\s*\n\s*/g, ' ')
-    .trim();
 }
 
 /** What the handoff that stands there tells beside the state, so that a new one keeps it. */

@@ -1,6 +1,6 @@
 // journal.md: append-only, one entry for each iteration with four parts (S3.11). Whole entries are appended; nothing that stands there is
 // ever changed, so a committed journal is a byte prefix of the one in the worktree (E6).
-import { plainText } from '../core/excerpt.ts';
+import { oneLine } from '../core/byte-names.ts';
 import { appendText, readText } from '../platform/files.ts';
 
 export interface EntryParts {
@@ -44,13 +44,6 @@ export function remediationNote(rounds: number): string {
 
 function listText(lines: readonly string[]): string {
   return (lines.length === 0 ? ['none'] : lines).map((line) => `- ${oneLine(line)}\n`).join('');
-}
-
-/** No text can look like a heading of its own. */
-function oneLine(text: string): string {
-  return plainText(text)
-    .replaceAll(/\s*\n\s*/g, ' ')
-    .trim();
 }
 
 export function appendEntry(file: string, text: string): void {

@@ -1,10 +1,11 @@
 // `loop next`: what comes next; with --prompt the brief for whoever does it.
 
+import { oneLine } from '../../core/byte-names.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { milestoneBrief } from '../../loop/brief.ts';
 import { nextMilestone, requireLoop } from '../../loop/files.ts';
 import { goOn } from '../../loop/go-on.ts';
-import { acceptanceOf, oneLine } from '../../loop/handoff.ts';
+import { acceptanceOf } from '../../loop/handoff.ts';
 import { loopPlace } from '../../loop/place.ts';
 import type { Command } from '../command.ts';
 import { common } from '../options.ts';

@@ -1,10 +1,10 @@
 // `loop start`: take the next milestone.
 
+import { oneLine } from '../../core/byte-names.ts';
 import { exitCodes } from '../../core/exit-codes.ts';
 import { quoteWords } from '../../core/shell-words.ts';
 import { beginMilestone } from '../../loop/begin.ts';
 import { loopCommand } from '../../loop/files.ts';
-import { oneLine } from '../../loop/handoff.ts';
 import { loopPlace } from '../../loop/place.ts';
 import { variables } from '../../platform/env.ts';
 import type { Command } from '../command.ts';
